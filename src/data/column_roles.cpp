@@ -245,6 +245,8 @@ void refuse_text_options(const std::string& path, const ReadSettings& settings) 
   check(settings.delimiter == "auto", "{}: --delimiter: the file is not delimited text. Leave it out.", path);
   check(settings.decimal == ReadSettings::Decimal::point,
         "{}: --decimal: the file is not delimited text. Leave it out.", path);
+  check(!settings.first_day, "{}: --dates: the file is not delimited text, whose fields may be dates. Leave it out.",
+        path);
   check(settings.missing_values.empty(),
         "{}: --missing-values: the file is not delimited text, where NaN is missing. Leave it out.", path);
   check(settings.header == ReadSettings::Header::automatic,

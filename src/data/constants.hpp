@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -64,7 +65,8 @@ struct PublicConstants {
   std::size_t features = 0;          ///< number of feature columns
   std::string label;                 ///< name of the label's column; empty where it has none
   std::vector<CategoryColumn> categories;
-  std::vector<Standardisation> standardisation;  ///< one per feature column; empty for none
+  std::optional<std::chrono::sys_days> first_day;  ///< dates are days since then; none: they are no numbers
+  std::vector<Standardisation> standardisation;    ///< one per feature column; empty for none
   std::optional<Standardisation> label_standardisation;
   ReadSettings::Missing missing = ReadSettings::Missing::refuse;
   std::vector<double> fill;  ///< stands for missing values, one per feature column; empty without Missing::constant
@@ -86,8 +88,8 @@ struct PublicConstants {
 
 /// Whether equal records become equal features.
 [[nodiscard]] inline bool same_preparation(const PublicConstants& a, const PublicConstants& b) {
-  return a.categories == b.categories && a.standardisation == b.standardisation && a.missing == b.missing &&
-         a.fill == b.fill && a.scale == b.scale && a.description == b.description;
+  return a.categories == b.categories && a.first_day == b.first_day && a.standardisation == b.standardisation &&
+         a.missing == b.missing && a.fill == b.fill && a.scale == b.scale && a.description == b.description;
 }
 
 }  // namespace starling

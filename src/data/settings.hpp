@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -46,6 +47,7 @@ struct ReadSettings {
   std::string delimiter = "auto";  ///< auto, comma, semicolon, tab, space, or one character
   /// Character before the decimals of delimited text.
   enum class Decimal { point, comma, automatic } decimal = Decimal::point;
+  std::optional<std::chrono::sys_days> first_day;  ///< dates in text are days since then; none: they are no numbers
   std::vector<std::string> missing_values;  ///< texts that say that a feature is missing, beside the usual marks
   enum class Header { automatic, yes, no } header = Header::automatic;
   std::vector<double> positive;  ///< labels that become +1, all others −1; empty: labels stay as they are
@@ -78,6 +80,7 @@ struct ReadSettings {
   /// A missing value of a feature: an error, or 0 after standardising (and 1 in a further feature of the column), or a
   /// public constant in the source's units. A missing label is always an error.
   enum class Missing { refuse, zero, indicator, constant } missing = Missing::refuse;
+  bool shows_missing = false;  ///< features that would become 0 stay NaN, for those who count values
   /// File of public constants with the columns `feature,value` for Missing::constant; else empty.
   std::string missing_constants;
   /// Features that models see: the record's own, or the GradientHistogram of the picture whose pixels they are. A
@@ -102,6 +105,8 @@ struct ReadSettings {
 
   /// Whether columns are scaled one by one.
   [[nodiscard]] bool scales_columns() const { return !standardise.empty() || !ranges.empty(); }
+  /// Whether missing features become 0.
+  [[nodiscard]] bool fills_zeros() const { return missing == Missing::zero || missing == Missing::indicator; }
   /// Whether a column may become several features.
   [[nodiscard]] bool makes_features() const {
     return missing == Missing::indicator || (encoding != Encoding::numbers && !encode.empty());

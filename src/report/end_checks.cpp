@@ -54,10 +54,20 @@ Note constant_class(const EndOfRun& run) {
   if (!run.summary.learned || !scores.test || !scores.larger_class) return std::nullopt;
   const auto records = static_cast<double>(scores.test->records);
   if (static_cast<double>(scores.test->correct) > *scores.larger_class * records) return std::nullopt;
+  const auto* const metrics = run.summary.find<TestMetrics>();
+  if (metrics != nullptr && metrics->classification && metrics->classification->roc) {
+    const RocArea& roc = *metrics->classification->roc;
+    if (roc.area - 2 * roc.standard_error > 0.5) {
+      return fmt::format(
+          "one class is rare, so that a constant answer ({:.2f} %) has no less accuracy on --test; the models tell the "
+          "classes apart all the same (AUC {:.3f}). Go by probabilities (starling predict), not by predicted classes",
+          100 * *scores.larger_class, roc.area);
+    }
+  }
   return fmt::format(
-      "the models are no better on --test than a constant answer ({:.2f} %): take more records, more passes, a larger "
-      "price or fewer features",
-      100 * *scores.larger_class);
+      "the models are no better on --test than a constant answer ({:.2f} %): take more records, more "
+      "passes{} or fewer features",
+      100 * *scores.larger_class, run.protects ? ", a larger price" : "");
 }
 
 Note constant_number(const EndOfRun& run) {
@@ -66,9 +76,10 @@ Note constant_number(const EndOfRun& run) {
     return std::nullopt;
   return fmt::format(
       "the model is no better on --test than a constant answer, the mean of its labels (R2 = {:.3g} %): {}take more "
-      "records, more passes, a larger price or fewer features",
+      "records, more passes{} or fewer features",
       100 * metrics->regression->r2,
-      run.scaled ? "" : "give features and label one scale (--standardise, --ranges), or ");
+      run.scaled ? "" : "give features and label one scale (--standardise, --ranges), or ",
+      run.protects ? ", a larger price" : "");
 }
 
 /// The note on a regression whose losses are private. Features of a few large scales leave it far from the labels, and

@@ -194,6 +194,23 @@ class Features(HistogramCase):
         self.assertEqual(self.scales("run")[0], (0, 1), "and are not clipped")
         self.assertEqual(len(self.scales("run")), 4)
 
+    def test_missing_values_move_no_mean(self):
+        """They become 0 once features are standardised by the others, whether indicators say where or not; on any ranks."""
+        lines = (self.folder / "data.csv").read_text().splitlines()
+        rows = [line.split(",") for line in lines[1:]]
+        whole = self.good(1, [*self.mu, "--feature-share", 0.2, "--output", "whole"])
+        for i, row in enumerate(rows):
+            row[i % 3] = row[i % 3] if i % 4 else ["", "NA", "?"][i % 3]
+        self.write("data.csv", "\n".join([lines[0], *map(",".join, rows)]) + "\n")
+        self.assertIn("mean and deviation of 3 of 3 features", whole.err)
+        words = [*self.mu, "--feature-share", 0.2, "--missing"]
+        self.good(1, [*words, "zero", "--output", "zero"])
+        self.check_layouts([*words, "indicator"], "standardise", (1, 2, 4))
+        for run in ("zero", "run-1"):
+            for (mean, deviation, *_), (expected, spread, *_) in zip(self.scales(run), self.scales("whole"), strict=True):
+                self.assertAlmostEqual(mean, expected, delta=0.2 * spread)
+                self.assertLess(abs(math.log(deviation / spread)), math.log(1.3))
+
     def test_nothing_is_released_where_it_would_be_of_no_use(self):
         self.write("constants.csv", "feature,mean,sd\n" + "".join(f"{name},{m},{s}\n" for name, (m, s) in UNITS.items()))
         self.write("start.csv", "0,0,0,0\n" * CLIENTS)
@@ -201,8 +218,7 @@ class Features(HistogramCase):
         for name, (words, why) in {
                 "standardised": (["--standardise", "constants.csv"], "scaled already"), "scaled": (["--scale", 0.1], "scaled already"),
                 "norm": (["--norm", 3], "--norm"), "clip": (["--clip", 3], "--clip"), "step": (["--step", 0.1], "--step"),
-                "start": (["--start", "start.csv"], "the start"), "domain": (["--domain", "ball:3"], "the domain"),
-                "missing": (["--missing", "zero"], "missing")}.items():
+                "start": (["--start", "start.csv"], "the start"), "domain": (["--domain", "ball:3"], "the domain")}.items():
             with self.subTest(name):
                 result = self.good(1, [*self.mu, *asked, *words, "--output", name])
                 self.assertEqual(chosen(result), [], name)

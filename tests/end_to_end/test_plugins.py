@@ -189,6 +189,69 @@ STARLING_PLUGIN int starling_plugin(unsigned abi, const char *options, starling_
 }
 """
 
+# A perceptron of eight hidden units under the squared loss. Its option is the unit of labels.
+NETWORK = r"""
+#include <math.h>
+#include <stdlib.h>
+#include <starling/plugin.h>
+enum { H = 8 };
+static double unit = 1;
+static size_t d;
+static size_t dimension(void *self, size_t features) { (void)self; return d = H * (features + 2) + 1; }
+static int start(void *self, unsigned long long seed, double *point) {
+  (void)self;
+  for (size_t i = 0; i < d; ++i) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    point[i] = 0.7 * ((double)(seed >> 40) / 8388608.0 - 1);
+  }
+  return 0;
+}
+static double output(const double *w, const double *x, size_t n, double *hidden) {
+  double out = w[H * (n + 2)];
+  for (size_t h = 0; h < H; ++h) {
+    const double *own = w + h * (n + 2);
+    double s = own[n];
+    for (size_t j = 0; j < n; ++j) s += own[j] * x[j];
+    hidden[h] = tanh(s);
+    out += own[n + 1] * hidden[h];
+  }
+  return out;
+}
+static int gradients(void *self, const double *point, const starling_batch *batch, double *losses, double *rows) {
+  const size_t n = batch->features;
+  (void)self;
+  for (size_t i = 0; i < batch->rows; ++i) {
+    const double *x = batch->x + i * batch->stride;
+    double hidden[H], *row = rows + i * d;
+    const double slope = unit * (unit * output(point, x, n, hidden) - batch->y[i]);
+    losses[i] = slope * slope / (2 * unit * unit);
+    row[d - 1] = slope;
+    for (size_t h = 0; h < H; ++h) {
+      const double inner = slope * point[h * (n + 2) + n + 1] * (1 - hidden[h] * hidden[h]);
+      for (size_t j = 0; j < n; ++j) row[h * (n + 2) + j] = inner * x[j];
+      row[h * (n + 2) + n] = inner;
+      row[h * (n + 2) + n + 1] = slope * hidden[h];
+    }
+  }
+  return 0;
+}
+static int scores(void *self, const double *point, const starling_batch *batch, double *out) {
+  double hidden[H];
+  (void)self;
+  for (size_t i = 0; i < batch->rows; ++i) out[i] = unit * output(point, batch->x + i * batch->stride, batch->features, hidden);
+  return 0;
+}
+STARLING_PLUGIN int starling_plugin(unsigned abi, const char *options, starling_model *out) {
+  if (abi != STARLING_PLUGIN_ABI) return 1;
+  unit = atof(options);
+  out->dimension = dimension;
+  out->start = start;
+  out->gradients = gradients;
+  out->scores = scores;
+  return 0;
+}
+"""
+
 
 class Plugins(TestCase):
     def setUp(self):
@@ -418,11 +481,43 @@ class Plugins(TestCase):
         fails = self.softmax("libfails.so", fails="(x)[0] > 1")
         done = self.succeeded(self.run_alone([*words, *fails, *private, "--output", "fails"]))
         self.assertIn("tuning: step ", done.err)
-        # What neither classifies nor says a slope has no rule; nor has one whose gradients nobody may count.
-        done = self.succeeded(self.run_alone([*words, *self.softmax("libplain.so", classifies=0), *private, "--step", 0.1, "--output", "plain"]))
-        self.assertIn("note: no rule is known for own models that neither classify nor say the slope", done.err)
+        # None whose gradients nobody may count has a rule.
         done = self.succeeded(self.run_alone([*words, *own, *private, "--scale-share", 0, "--output", "unseen"]))
         self.assertIn("note: no rule is known for own models without a slope whose records come once or are not to be counted", done.err)
+
+    def test_tuning_by_gradients_of_numbers(self):
+        """A model of numbers that says no slope: the sizes of gradients and of labels are released. Its labels may have any unit, and its loss no scale."""
+        import random
+        draw = random.Random(6)
+        def rows(count, unit):
+            for _ in range(count):
+                x = [draw.gauss(0, 1) for _ in range(4)]
+                yield ",".join([*(f"{each:.5f}" for each in x), f"{unit * (x[0] - 0.6 * x[1] * x[1] + 0.6 + 0.5 * x[2] + draw.gauss(0, 0.3)):.6g}"])
+        self.write("net.c", NETWORK)
+        self.build([compiler("cc"), "-std=c99", "-O2", "-shared", "-fPIC", *INCLUDE, "net.c", "-o", "libnet.so", "-lm"])
+        for unit in (1, 1000):
+            for name, count in (("train.csv", 3000), ("test.csv", 500)):
+                self.write(name, "\n".join(["a,b,c,d,y", *rows(count, unit)]) + "\n")
+            words = ["omd", "--tuning", "auto", "--source", "train.csv", "--test", "test.csv", "--clients", 4, "--partition", "iid", "--progress", "off", "--noise-key", "seed",
+                     "--model", f"plugin:./libnet.so:{unit}"]
+            for name, privacy, least in (("open", ["--mechanism", "none"], 0.6),
+                                         ("private", ["--mechanism", "gaussian", "--total-epsilon", 3, "--delta", 1e-5], 0.3)):
+                with self.subTest(unit=unit, privacy=name):
+                    done = self.succeeded(self.run_alone([*words, *privacy, "--json", "--output", f"{name}-{unit}"]))
+                    self.assertRegex(done.err, "tuning: norm .*of gradients at the start")
+                    self.assertRegex(done.err, "tuning: label-size ")
+                    self.assertGreater(self.explained(f"{name}-{unit}", unit), least)
+        runs = [self.summary([*words, *privacy, "--output", f"ranks-{ranks}"], ranks)["models"] for ranks in (1, 2, 4)]
+        self.assertEqual(runs[0], runs[1])
+        self.assertEqual(runs[0], runs[2])
+
+    def explained(self, run, unit):
+        """R² of the predictions of test.csv."""
+        done = self.succeeded(self.run_alone(["predict", run, "--source", "test.csv", "--model", f"plugin:./libnet.so:{unit}"]))
+        predicted = [float(line.split(",")[1]) for line in done.out.splitlines()[1:]]
+        labels = [float(line.rsplit(",", 1)[1]) for line in (self.folder / "test.csv").read_text().splitlines()[1:]]
+        mean = sum(labels) / len(labels)
+        return 1 - sum((y - s) ** 2 for y, s in zip(labels, predicted, strict=True)) / sum((y - mean) ** 2 for y in labels)
 
     def test_the_example_of_the_page(self):
         page = (SOURCE / "docs" / "how-to" / "bring-your-own-model.md").read_text()

@@ -44,6 +44,40 @@ class Case(TestCase):
         return self.run_alone(words, as_they_are=True)
 
 
+class Flags(TestCase):
+    """Columns of 0 and 1, few of which are 1."""
+
+    def test_coefficients_hold_for_them(self):
+        """Clipping at five deviations would shorten the 1 of a flag of 1.5 %, and no coefficient would say what it does."""
+        draw = numpy.random.default_rng(4)
+        age, flag = draw.normal(50, 10, 6000), draw.random(6000) < 0.015
+        ill = draw.random(6000) < 1 / (1 + numpy.exp(0.5 - (age - 50) / 10 - 1.5 * flag))
+        self.write("all.csv", "age,flag,y\n" + "".join(f"{a:.2f},{f:d},{2 * y - 1:d}\n" for a, f, y in zip(age, flag, ill)))
+        self.write("two.csv", "age,flag\n50,0\n50,1\n60,0\n")
+        self.succeeded(self.run_alone(["omd", "--clients", 3, "--source", "all.csv", "--mechanism", "none", "--progress", "off", "--output", "run"],
+                                      as_they_are=True))
+        done = self.succeeded(self.run_alone(["report", "run", "--coefficients", "csv"]))
+        table = {row.split(",")[1]: float(row.split(",")[4]) for row in done.out.splitlines()[1:]}
+        scores = [float(line.split(",")[1]) for line in self.succeeded(self.run_alone(["predict", "run", "--source", "two.csv"])).out.splitlines()[1:]]
+        self.assertAlmostEqual(table["flag"], scores[1] - scores[0], delta=1e-9)
+        self.assertAlmostEqual(10 * table["age"], scores[2] - scores[0], delta=1e-9)
+        self.assertAlmostEqual(table["flag"], 1.5, delta=0.75)  # three of its standard errors
+
+    def test_missing_values_are_left_out_of_means(self):
+        draw = numpy.random.default_rng(5)
+        age = draw.normal(50, 10, 3000)
+        rows = [f"{'' if draw.random() < 0.3 else round(a, 2)},{2 * (a + 10 * draw.normal() > 50) - 1}" for a in age]
+        self.write("all.csv", "age,y\n" + "\n".join(rows) + "\n")
+        known = [float(row.split(",")[0]) for row in rows if row[0] != ","]
+        for rule in ("zero", "indicator"):
+            self.succeeded(self.run_alone(["omd", "--clients", 3, "--source", "all.csv", "--mechanism", "none", "--missing", rule, "--progress", "off",
+                                           "--output", rule], as_they_are=True))
+            config = (self.folder / rule / "config.ini").read_text()
+            mean, deviation, *_ = config.split("standardise = values:")[1].split(",")[0].split("\n")[0].split("/")
+            self.assertAlmostEqual(float(mean), numpy.mean(known), delta=0.05)
+            self.assertAlmostEqual(float(deviation), numpy.std(known), delta=0.01)
+
+
 class Numbers(Case):
     """Labels that are numbers."""
 

@@ -90,8 +90,7 @@ std::string note_on_texts(const TableProfile& profile, const ColumnProfile& colu
   }
   if (column.has_dates()) {
     return fmt::format(
-        "note: column '{}' has dates: make them numbers, such as days since a public day, or leave it "
-        "out with --drop\n",
+        "note: column '{}' has dates: --dates DAY makes them days since a public day, or leave it out with --drop\n",
         column.name);
   }
   if (!has_too_many_texts(profile, column)) return "";

@@ -58,6 +58,10 @@ Decision about_texts(const TableProfile& profile, const ColumnProfile& column, c
                     head),
         {"encode = FILE", "label = COLUMN"}};
   }
+  if (column.has_dates()) {
+    return {fmt::format("{} holds dates. Let them be days since a public day, or leave it out", head),
+            {"dates = 2020-01-01", fmt::format("drop = {}", csv_text(column.name))}};
+  }
   if (has_too_many_texts(profile, column)) {
     return {fmt::format("{} holds many different texts. Leave it out, or call it an identifier", head),
             {fmt::format("drop = {}", csv_text(column.name)), fmt::format("id = {}", column.name)}};
@@ -144,7 +148,8 @@ void look_at_column(const TableProfile& profile, const ColumnProfile& column, co
         fmt::format("column '{}'{}", column.name, settings.label.empty() ? ", found by its name or place" : "");
     if (column.missing > 0) add_decision(about_missing_label(column, source), "missing labels", look);
   }
-  if (column.is_text() && settings.encode.empty() && (column.use == Use::label || !column.has_texts_among_numbers()))
+  if (column.is_text() && (settings.encode.empty() || column.has_dates()) &&
+      (column.use == Use::label || !column.has_texts_among_numbers()))
     add_decision(about_texts(profile, column, source), "texts of " + column.name, look);
   if (column.not_finite > 0) {
     look.decisions.push_back({fmt::format("{} has {} numbers that are not finite. Correct or remove these records",

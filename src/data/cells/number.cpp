@@ -27,6 +27,13 @@ std::size_t take_digits(std::string_view text, std::size_t& at) {
   return at - from;
 }
 
+/// Of digits, at most four.
+unsigned plain_number(std::string_view digits) {
+  unsigned number = 0;
+  for (const char digit : digits) number = 10 * number + static_cast<unsigned>(digit - '0');
+  return number;
+}
+
 /// Whether a text is digits with one comma between, such as -3,14.
 bool has_decimal_comma(std::string_view text) {
   std::size_t at = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
@@ -60,6 +67,15 @@ struct Explanation {
   std::string remedy;
 };
 
+/// What mends a date, which has a form or day that is not known where dates are read.
+std::string remedy_of_date(std::string_view text, const Remedies& remedies) {
+  std::string remedy = read_date(text) ? "" : "write it as 2024-03-01, a day of the calendar, ";
+  if (remedies.dates)
+    remedy += fmt::format("{}give --dates with a public day, from which days count", remedy.empty() ? "" : "and ");
+  if (remedy.empty()) remedy = "write the number of days since a fixed day";
+  return fmt::format("{}{}", remedy, remedies.drop ? ", or leave its column out with --drop" : "");
+}
+
 std::optional<Explanation> explain_comma(std::string_view text, const Remedies& remedies) {
   const std::string_view decimals = remedies.decimal_comma ? "give --decimal comma, or write a point" : "write a point";
   if (const std::size_t thousands = groups_of_thousands(text); thousands > 0) {
@@ -85,9 +101,7 @@ std::string remedy_of_text(const Remedies& remedies) {
 
 Explanation explain(std::string_view text, NumberFault fault, const Remedies& remedies) {
   if (fault == NumberFault::text && is_date(text)) {
-    return {"a date", "a date; features are numbers",
-            fmt::format("convert it to a number, such as days since a fixed day{}",
-                        remedies.drop ? ", or leave its column out with --drop" : "")};
+    return {"a date", "a date; features are numbers", remedy_of_date(text, remedies)};
   }
   if (fault == NumberFault::text) {
     if (auto comma = explain_comma(text, remedies)) return *std::move(comma);
@@ -137,6 +151,22 @@ ParsedNumber read_number(std::string_view text) {
   }
   if (!std::isfinite(value)) return {value, NumberFault::not_finite};
   return {value, NumberFault::none};
+}
+
+std::optional<std::chrono::sys_days> read_date(std::string_view text) {
+  if (!is_date(text)) return std::nullopt;
+  const std::size_t first = text.find_first_of("-./");
+  const std::size_t second = text.find(text[first], first + 1);
+  const std::string_view last = text.substr(second + 1, text.find_first_of(" T", second) - second - 1);
+  const unsigned a = plain_number(text.substr(0, first));
+  const unsigned b = plain_number(text.substr(first + 1, second - first - 1));
+  const unsigned c = plain_number(last);
+  const bool year_first = text[first] == '-' && first == 4;
+  const bool day_first = text[first] == '.' && last.size() == 4;
+  if (!year_first && !day_first) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year_first ? a : c)), std::chrono::month(b),
+                                         std::chrono::day(year_first ? c : a)};
+  return date.ok() ? std::optional(std::chrono::sys_days(date)) : std::nullopt;
 }
 
 bool is_missing_feature(std::string_view text) {

@@ -1,6 +1,8 @@
 /// Numbers of text files.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,10 @@ struct ParsedNumber {
 /// Reads a number that fills the whole text; a leading plus sign is allowed, and the usual marks of a missing value
 /// (nothing, ?, NA, N/A, null) are distinguished from other text. A number too small for double precision is 0.
 [[nodiscard]] ParsedNumber read_number(std::string_view text);
+
+/// The day of a date: 2024-03-01, or 1.3.2024 with the day first, perhaps with a time after it, which does not count.
+/// None of other texts, of days that no calendar has, and of 3/1/2024, where day and month may each come first.
+[[nodiscard]] std::optional<std::chrono::sys_days> read_date(std::string_view text);
 
 /// Whether a text says that a feature is missing: by a mark of a missing value or by NaN.
 [[nodiscard]] bool is_missing_feature(std::string_view text);
@@ -49,6 +55,7 @@ struct Remedies {
   bool missing = false;        ///< --missing
   bool marks = false;          ///< --missing-values
   bool decimal_comma = false;  ///< --decimal comma: no comma stands between columns
+  bool dates = false;          ///< --dates
 };
 
 /// Throws RecordError "WHERE: PLACE is 'TEXT' (why) what to do". Others than the owner of the data are told

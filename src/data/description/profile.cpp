@@ -26,8 +26,8 @@ constexpr std::size_t most_classes = 20;
 class TextTable {
  public:
   TextTable(const std::string& path, const ReadSettings& settings) : lines_(path, settings) {
-    head_ = read_head(lines_, settings, [&](const Fields& fields, bool decimal_comma) {
-      return is_header(fields, settings, decimal_comma);
+    head_ = read_head(lines_, settings, [&](const Fields& fields, const NumberRules& rules) {
+      return is_header(fields, settings, rules);
     });
     check<DataError>(head_.columns.count > 0, "{}: no records: nothing can be learned from it. Check the file.", path);
   }
@@ -46,9 +46,9 @@ class TextTable {
   }
 
  private:
-  [[nodiscard]] bool is_header(const Fields& fields, const ReadSettings& settings, bool decimal_comma) const {
+  [[nodiscard]] bool is_header(const Fields& fields, const ReadSettings& settings, const NumberRules& rules) const {
     if (settings.header != ReadSettings::Header::automatic) return settings.header == ReadSettings::Header::yes;
-    return are_names(lines_, fields, std::vector<bool>(fields.size(), false), decimal_comma);
+    return are_names(lines_, fields, std::vector<bool>(fields.size(), false), rules);
   }
 
   LineReader lines_;
@@ -136,8 +136,8 @@ double Sample::quantile(double p) const {
   return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
 }
 
-void ColumnProfile::add(std::string_view field, bool decimal_comma, const MissingMarks& marks) {
-  const ParsedNumber number = read_field(field, decimal_comma);
+void ColumnProfile::add(std::string_view field, const NumberRules& rules, const MissingMarks& marks) {
+  const ParsedNumber number = read_field(field, rules);
   if (number.fault == NumberFault::missing || marks.has(field) || marks.is_other(text_of(field))) {
     ++missing;
     return;
@@ -174,7 +174,7 @@ TableProfile profile_table(const std::string& path, const ReadSettings& settings
   const MissingMarks marks(settings.missing_values);
   while (const Fields* fields = table.next()) {
     for (std::size_t column = 0; column < fields->size(); ++column) {
-      profile.columns[column].add((*fields)[column], table.head().decimal_comma, marks);
+      profile.columns[column].add((*fields)[column], table.head().rules, marks);
     }
     if (key && !is_missing_key((*fields)[*key])) keys.insert(text_of((*fields)[*key]));
     ++profile.records;
@@ -188,7 +188,7 @@ TableProfile profile_table(const std::string& path, const ReadSettings& settings
 bool has_decimal_commas(const std::string& path, ReadSettings settings) {
   settings.decimal = ReadSettings::Decimal::automatic;
   try {
-    return TextTable(path, settings).head().decimal_comma;
+    return TextTable(path, settings).head().rules.decimal_comma;
   } catch (const DataError&) {  // the table is not laid out so, and who reads it otherwise says why
     return false;
   }

@@ -13,6 +13,7 @@
 #include "data/cells/number.hpp"
 #include "data/description/description.hpp"
 #include "data/settings.hpp"
+#include "data/tables/delimited.hpp"
 
 namespace starling {
 
@@ -55,7 +56,7 @@ struct ColumnProfile {
   Moments moments;                              ///< of the numbers
   Sample sample;                                ///< of the numbers
 
-  void add(std::string_view field, bool decimal_comma, const MissingMarks& marks);
+  void add(std::string_view field, const NumberRules& rules, const MissingMarks& marks);
   /// Whether the column needs categories.
   [[nodiscard]] bool is_text() const { return texts > 0; }
   /// Whether the column has numbers, and a few texts that may stand for missing values.

@@ -51,8 +51,11 @@ class FilledReader final : public ForwardingReader {
 /// Makes the features of scaled columns.
 class MadeReader final : public ForwardingReader {
  public:
-  MadeReader(std::unique_ptr<RecordReader> reader, PublicConstants constants)
-      : ForwardingReader(std::move(reader)), constants_(std::move(constants)), made_(constants_.made_features()) {}
+  MadeReader(std::unique_ptr<RecordReader> reader, PublicConstants constants, bool shows_missing)
+      : ForwardingReader(std::move(reader)),
+        constants_(std::move(constants)),
+        made_(constants_.made_features()),
+        shows_missing_(shows_missing) {}
 
   bool next(Record& record) override {
     if (!reader_->next(record)) return false;
@@ -67,15 +70,16 @@ class MadeReader final : public ForwardingReader {
   [[nodiscard]] PublicConstants constants() const override { return constants_; }
 
  private:
-  [[nodiscard]] static double value_of(const ColumnFeature& feature, double value) {
+  [[nodiscard]] double value_of(const ColumnFeature& feature, double value) const {
     using Kind = ColumnFeature::Kind;
     if (feature.kind == Kind::missing) return std::isnan(value) ? 1 : 0;
     if (feature.kind == Kind::category) return value == static_cast<double>(feature.category) ? 1 : 0;
-    return std::isnan(value) ? 0 : value;
+    return std::isnan(value) && !shows_missing_ ? 0 : value;
   }
 
   PublicConstants constants_;
   std::vector<ColumnFeature> made_;
+  bool shows_missing_;
   Vector features_;  // of the record at hand; its storage is reused
 };
 
@@ -111,7 +115,7 @@ std::unique_ptr<RecordReader> make_features(std::unique_ptr<RecordReader> reader
       std::ranges::any_of(constants.categories, [](const auto& each) { return each.one_hot.has_value(); });
   if (!fills_zeros && !one_hot) return reader;
   constants.missing = missing;
-  return std::make_unique<MadeReader>(std::move(reader), std::move(constants));
+  return std::make_unique<MadeReader>(std::move(reader), std::move(constants), settings.shows_missing);
 }
 
 }  // namespace starling

@@ -70,7 +70,8 @@ Categories categories_of(const ReadSettings& settings) {
 /// A saved model has its own constants, and takes all columns that it knows.
 Remedies remedies_in(const ReadSettings& settings) {
   const bool own = settings.constants == nullptr;
-  return {.encode = own, .drop = own, .label = true, .missing = own, .marks = true, .decimal_comma = true};
+  return {
+      .encode = own, .drop = own, .label = true, .missing = own, .marks = true, .decimal_comma = true, .dates = own};
 }
 
 class CsvReader final : public RecordReader {
@@ -86,8 +87,8 @@ class CsvReader final : public RecordReader {
           excerpt(settings.delimiter));
     if (part != Part::labels) categories_ = categories_of(settings);
     categories_.set_missing(marks_);
-    head_ = read_head(lines_, settings, [&](const Fields& fields, bool decimal_comma) {
-      return is_header(fields, settings, part, decimal_comma);
+    head_ = read_head(lines_, settings, [&](const Fields& fields, const NumberRules& rules) {
+      return is_header(fields, settings, part, rules);
     });
     if (head_.columns.count == 0) return;
     check_columns(settings, part);
@@ -100,7 +101,7 @@ class CsvReader final : public RecordReader {
     record.values.resize(features_);
     std::string_view line;
     if (!next_line(line)) return false;
-    const bool may_be_plain = !encoded_ && !head_.decimal_comma && !marks_.has_numbers();
+    const bool may_be_plain = !encoded_ && !head_.rules.decimal_comma && !marks_.has_numbers();
     if (may_be_plain && parse_plain(line, record)) return true;
     split(line, head_.delimiter, fields_);
     if (fields_.size() != columns().count) throw_ragged(lines_, fields_, head_);
@@ -114,6 +115,7 @@ class CsvReader final : public RecordReader {
   [[nodiscard]] PublicConstants constants() const override {
     PublicConstants constants = RecordReader::constants();
     constants.categories = categories_.found();
+    constants.first_day = head_.rules.first_day;
     return constants;
   }
   [[nodiscard]] const std::vector<std::string>& notes() const { return head_.notes; }
@@ -148,11 +150,11 @@ class CsvReader final : public RecordReader {
   }
 
   [[nodiscard]] bool is_header(const Fields& fields, const ReadSettings& settings, Part part,
-                               bool decimal_comma) const {
+                               const NumberRules& rules) const {
     if (settings.header != ReadSettings::Header::automatic) return settings.header == ReadSettings::Header::yes;
     std::vector<bool> may_be_text(fields.size(), false);
     if (part != Part::labels && names_a_field(fields, settings, may_be_text)) return true;
-    return are_names(lines_, fields, may_be_text, decimal_comma);
+    return are_names(lines_, fields, may_be_text, rules);
   }
 
   /// Whether an option names a column by a text, not a number, that stands in the first line. Marks the columns that
@@ -281,9 +283,9 @@ class CsvReader final : public RecordReader {
 
   [[nodiscard]] double number(std::size_t column) const {
     if (categories_.has(column)) return category(column);
-    ParsedNumber parsed = read_field(fields_[column], head_.decimal_comma);
+    ParsedNumber parsed = read_field(fields_[column], head_.rules);
     if (is_other_mark(fields_[column])) parsed.fault = NumberFault::missing;
-    if (parsed.fault == NumberFault::text && head_.decimal_comma) throw_point(column);
+    if (parsed.fault == NumberFault::text && head_.rules.decimal_comma) throw_point(column);
     if (parsed.fault != NumberFault::none) {
       refuse_open_quote(lines_, fields_);
       const std::string others = parsed.fault == NumberFault::text ? other_texts(column) : "";
@@ -301,7 +303,8 @@ class CsvReader final : public RecordReader {
     remedies.drop = remedies.drop && !is_label;
     remedies.missing = remedies.missing && !is_label;
     remedies.marks = remedies.marks && !is_label;
-    remedies.decimal_comma = remedies.decimal_comma && head_.delimiter != ',' && !head_.decimal_comma;
+    remedies.decimal_comma = remedies.decimal_comma && head_.delimiter != ',' && !head_.rules.decimal_comma;
+    remedies.dates = remedies.dates && !head_.rules.first_day;
     return remedies;
   }
 
@@ -314,7 +317,7 @@ class CsvReader final : public RecordReader {
     for (++column; column < columns().count; ++column) {
       const bool read = roles_[column] == Role::feature || roles_[column] == Role::label;
       if (!read || categories_.has(column)) continue;
-      if (read_field(fields_[column], head_.decimal_comma).fault != NumberFault::text) continue;
+      if (read_field(fields_[column], head_.rules).fault != NumberFault::text) continue;
       if (found.size() == most) ++more;
       if (found.size() < most) found.push_back(columns().place(column));
     }

@@ -8,6 +8,7 @@
 #include "core/check.hpp"
 #include "core/record_error.hpp"
 #include "core/text/exact_number.hpp"
+#include "data/constants.hpp"
 #include "files/text.hpp"
 
 namespace starling {
@@ -93,7 +94,7 @@ void split(std::string_view line, char delimiter, Fields& fields) {
   }
 }
 
-FirstLine first_line(const Fields& fields, const std::vector<bool>& may_be_text, bool decimal_comma) {
+FirstLine first_line(const Fields& fields, const std::vector<bool>& may_be_text, const NumberRules& rules) {
   std::size_t texts = 0;
   std::size_t numbers = 0;
   bool are_years = true;              // as far as numbers can be names
@@ -101,7 +102,7 @@ FirstLine first_line(const Fields& fields, const std::vector<bool>& may_be_text,
   double last = -1;
   for (std::size_t column = 0; column < fields.size(); ++column) {
     const std::string_view field = fields[column];
-    const ParsedNumber read = read_field(field, decimal_comma);
+    const ParsedNumber read = read_field(field, rules);
     const std::size_t number = fields.front().empty() ? column - 1 : column;
     is_count = is_count && (field == std::to_string(number) || (column == 0 && field.empty()));
     if (read.fault == NumberFault::text && !may_be_text[column]) {
@@ -130,8 +131,16 @@ std::string text_of(std::string_view field) {
   return text;
 }
 
-ParsedNumber read_field(std::string_view field, bool decimal_comma) {
-  if (!decimal_comma) return read_number(field);
+NumberRules number_rules(const ReadSettings& settings) {
+  return {settings.decimal == ReadSettings::Decimal::comma,
+          settings.constants ? settings.constants->first_day : settings.first_day};
+}
+
+ParsedNumber read_field(std::string_view field, const NumberRules& rules) {
+  if (rules.first_day) {
+    if (const auto day = read_date(field)) return {static_cast<double>((*day - *rules.first_day).count())};
+  }
+  if (!rules.decimal_comma) return read_number(field);
   if (field.find('.') != std::string_view::npos) return {0, NumberFault::text};
   std::string text(field);
   std::replace(text.begin(), text.end(), ',', '.');

@@ -73,7 +73,7 @@ std::string in_expression(char delimiter) {
 class HeadReader {
  public:
   HeadReader(LineReader& lines, const ReadSettings& settings)
-      : lines_(lines), settings_(settings), decimal_comma_(settings.decimal == ReadSettings::Decimal::comma) {
+      : lines_(lines), settings_(settings), rules_(number_rules(settings)) {
     head_.delimiter = parse_delimiter(settings.delimiter);
     head_.columns.path = lines.path();
   }
@@ -85,8 +85,8 @@ class HeadReader {
     const std::string_view last = rows_.back().text;
     refuse_foreign_records({begin, static_cast<std::size_t>(last.data() + last.size() - begin)}, lines_.path());
     choose_delimiter();
-    if (settings_.decimal == ReadSettings::Decimal::automatic) decimal_comma_ = has_decimal_commas();
-    head_.decimal_comma = decimal_comma_;
+    if (settings_.decimal == ReadSettings::Decimal::automatic) rules_.decimal_comma = has_decimal_commas();
+    head_.rules = rules_;
     refuse_decimal_commas();
     read_names(is_header);
     refuse_other_layouts();
@@ -166,12 +166,12 @@ class HeadReader {
 
   void choose_delimiter() {
     if (head_.delimiter != '\0') return;
-    head_.delimiter = find_delimiter(rows_.front().text, decimal_comma_);
+    head_.delimiter = find_delimiter(rows_.front().text, rules_.decimal_comma);
     if (rows_.size() < 2) return;
     int best = fit(head_.delimiter);
     const int least = is_alone_in_first_line() ? 1 : 2;
     for (const char other : {',', ';', '\t', ' '}) {
-      if (best == 2 || (other == ',' && decimal_comma_)) continue;
+      if (best == 2 || (other == ',' && rules_.decimal_comma)) continue;
       const int found = fit(other);
       if (found > best && found >= least) {
         head_.delimiter = other;
@@ -187,10 +187,10 @@ class HeadReader {
            });
   }
 
-  [[nodiscard]] bool gives_numbers(char delimiter, bool decimal_comma) const {
-    return width(delimiter, 0) && std::ranges::all_of(rows_, [=](const HeadLine& row) {
-             return std::ranges::all_of(fields_of(row.text, delimiter), [=](std::string_view field) {
-               const NumberFault fault = read_field(field, decimal_comma).fault;
+  [[nodiscard]] bool gives_numbers(char delimiter, const NumberRules& rules) const {
+    return width(delimiter, 0) && std::ranges::all_of(rows_, [&](const HeadLine& row) {
+             return std::ranges::all_of(fields_of(row.text, delimiter), [&](std::string_view field) {
+               const NumberFault fault = read_field(field, rules).fault;
                return fault == NumberFault::none || fault == NumberFault::missing;
              });
            });
@@ -203,7 +203,7 @@ class HeadReader {
     for (const HeadLine& row : rows_) {
       for (const std::string_view field : fields_of(row.text, head_.delimiter)) {
         if (field.find('.') != std::string_view::npos && read_number(field).fault == NumberFault::none) return false;
-        const bool is_number = read_field(field, true).fault == NumberFault::none;
+        const bool is_number = read_field(field, {true, rules_.first_day}).fault == NumberFault::none;
         has_commas = has_commas || (is_number && field.find(',') != std::string_view::npos);
       }
     }
@@ -212,10 +212,11 @@ class HeadReader {
 
   /// Refuses rows of numbers such as 1,5 between other delimiters.
   void refuse_decimal_commas() const {
-    if (decimal_comma_ || gives_numbers(head_.delimiter, false)) return;
+    if (rules_.decimal_comma || gives_numbers(head_.delimiter, rules_)) return;
+    const NumberRules with_commas{true, rules_.first_day};
     for (const char delimiter : {';', '\t', ' '}) {
       if (head_.delimiter != ',' && head_.delimiter != delimiter) continue;
-      check<DataError>(!gives_numbers(delimiter, true),
+      check<DataError>(!gives_numbers(delimiter, with_commas),
                        "{}: numbers with commas stand between delimiters: {}. Give --decimal comma, unless the commas "
                        "stand before thousands.",
                        lines_.path(), shown_delimiter(delimiter));
@@ -226,9 +227,8 @@ class HeadReader {
 
   [[nodiscard]] bool has_number(std::string_view line) const {
     const Fields fields = fields_of(line, head_.delimiter);
-    return std::ranges::any_of(fields, [this](std::string_view field) {
-      return read_field(field, decimal_comma_).fault == NumberFault::none;
-    });
+    return std::ranges::any_of(
+        fields, [this](std::string_view field) { return read_field(field, rules_).fault == NumberFault::none; });
   }
 
   /// Whether the last comment has the names: as many fields as the first line below it, which is a record.
@@ -261,7 +261,7 @@ class HeadReader {
               ? fmt::format("row {} is taken as a comment: it begins with #", comment_row_)
               : fmt::format("rows {} to {} are taken as comments: they begin with #", first_comment_, comment_row_));
     }
-    if (!is_header(fields, decimal_comma_)) return;
+    if (!is_header(fields, rules_)) return;
     refuse_broken_name(fields);
     take_names(rows_.front().text);
     rows_.erase(rows_.begin());
@@ -347,10 +347,10 @@ class HeadReader {
     const Fields first = fields_of(rows_.front().text, head_.delimiter);
     if (first.size() != head_.columns.count) return;
     for (std::size_t column = 0; column < first.size(); ++column) {
-      if (read_field(first[column], decimal_comma_).fault != NumberFault::text) continue;
+      if (read_field(first[column], rules_).fault != NumberFault::text) continue;
       const bool numbers = std::all_of(rows_.begin() + 1, rows_.end(), [&](const HeadLine& row) {
         const Fields fields = fields_of(row.text, head_.delimiter);
-        return column < fields.size() && read_field(fields[column], decimal_comma_).fault == NumberFault::none;
+        return column < fields.size() && read_field(fields[column], rules_).fault == NumberFault::none;
       });
       check<DataError>(!numbers,
                        "{}: row {} has no number, and the rows below it have: it looks like a second row of names, or "
@@ -367,7 +367,7 @@ class HeadReader {
 
   LineReader& lines_;
   const ReadSettings& settings_;
-  bool decimal_comma_;
+  NumberRules rules_;
   TableHead head_;
   std::vector<HeadLine> rows_;  // the first lines that are not taken yet
   std::string comment_;         // the last above the table
@@ -382,8 +382,8 @@ TableHead read_head(LineReader& lines, const ReadSettings& settings, const IsHea
 }
 
 bool are_names(const LineReader& lines, const Fields& fields, const std::vector<bool>& may_be_text,
-               bool decimal_comma) {
-  const FirstLine line = first_line(fields, may_be_text, decimal_comma);
+               const NumberRules& rules) {
+  const FirstLine line = first_line(fields, may_be_text, rules);
   if (line == FirstLine::unclear) {
     throw_unclear_first_line(fmt::format("{}: row {}", lines.path(), lines.mark().row + 1),
                              fmt::format("{}", fmt::join(fields, " ")));

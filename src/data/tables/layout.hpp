@@ -15,14 +15,14 @@ namespace starling {
 /// The head of a table.
 struct TableHead {
   char delimiter = ',';
-  bool decimal_comma = false;      ///< whether numbers have decimal commas, by --decimal
+  NumberRules rules;               ///< with decimal commas where the first lines tell, or --decimal
   ColumnNames columns;             ///< of no column where the file has no line
   bool last_is_empty = false;      ///< whether each line ends with a delimiter, behind which no column has a name
   std::vector<std::string> notes;  ///< on what is read otherwise than it stands there
 };
 
 /// Whether the fields of a first line are names, beside numbers with decimal commas or points.
-using IsHeader = std::function<bool(const Fields&, bool decimal_comma)>;
+using IsHeader = std::function<bool(const Fields&, const NumberRules&)>;
 
 /// Reads the lines above the first record: `sep=;` as Excel writes it, comments after #, and the names of the columns,
 /// which may stand in the last of the comments. With the delimiter `auto`, it is the most frequent of , ; and tab in
@@ -36,7 +36,7 @@ using IsHeader = std::function<bool(const Fields&, bool decimal_comma)>;
 
 /// Whether the fields of the line that comes next are names. Throws RecordError where they may be a record, too.
 [[nodiscard]] bool are_names(const LineReader& lines, const Fields& fields, const std::vector<bool>& may_be_text,
-                             bool decimal_comma);
+                             const NumberRules& rules);
 
 /// Throws DataError where the label or a feature is the column behind the delimiters that end all lines.
 void refuse_empty_last(const TableHead& head, const ColumnRoles& roles);

@@ -47,12 +47,13 @@ std::vector<std::size_t> ColumnCheck::look(const std::vector<std::unique_ptr<Str
 
 void ColumnCheck::propose(Agreement& agreement, bool with_label) {
   if (!agreement.all(declare_public(watches_scales_))) return;
-  const std::vector<Standardisation> columns = moments_of_all(agreement, moments_);
+  const std::vector<ColumnMoments> columns = moments_of_all(agreement, moments_);
   const auto deviates = [](const Standardisation& each) {
     return each.deviation > far || each.deviation < 1 / far || std::abs(each.mean) > far;
   };
   for (std::size_t j = 0; j < shape_.features + (with_label ? 1 : 0); ++j) {
-    proposed_.push_back(columns[j].deviation > 0 ? columns[j] : Standardisation{});
+    proposed_.push_back(columns[j].deviation > 0 ? Standardisation{columns[j].mean, columns[j].deviation}
+                                                 : Standardisation{});
   }
   if (std::ranges::none_of(proposed_, deviates)) proposed_.clear();
 }

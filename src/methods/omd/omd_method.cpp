@@ -39,7 +39,7 @@ void OmdMethod::open_data() {
     return;
   }
   parts_.loss = make_loss(config_.model, config_.loss);
-  check(!config_.label_size || needs_label_size(config_, *parts_.loss),
+  check(!config_.label_size || parts_.loss->depends_on_label_size(),
         "--label-size with a loss whose labels are classes: no rule asks how large they are. Leave it out.");
   check_person_gradient(config_.privacy, *parts_.loss);
   check_class_labels(config_.data, parts_.loss->classifies() && parts_.loss->scores() == 1 && !config_.model.own,

@@ -173,6 +173,8 @@ void write_preparation(const hdf5::File& file, const std::string& where, const P
   if (!constants.columns.empty()) file.write_texts(fmt::format("{}/column", group), constants.columns);
   file.attribute(group, "label", constants.label);
   write_categories(file, group, constants.categories);
+  if (constants.first_day)
+    file.attribute(group, "first_day", static_cast<double>(constants.first_day->time_since_epoch().count()));
   write_scales(file, group, constants);
   write_missing(file, group, constants);
   file.attribute(group, "scale", constants.scale);
@@ -195,6 +197,8 @@ PublicConstants read_preparation(const hdf5::Input& file, const std::string& whe
   }
   constants.label = file.text(group, "label").value_or("");
   constants.categories = read_categories(file, group, constants.features);
+  if (file.number(group, "first_day"))
+    constants.first_day.emplace(std::chrono::days(static_cast<std::int64_t>(require_number(file, group, "first_day"))));
   read_scales(file, group, constants);
   read_missing(file, group, constants);
   constants.scale = require_number(file, group, "scale");

@@ -92,7 +92,7 @@ ModelLoss::ModelLoss(const SavedModel& model) {
                      "the model is code of its own ({}), which alone can apply it. Name it: --model plugin:FILE, or in "
                      "Python model=.",
                      own->code);
-    loss_ = std::make_unique<OwnLoss>(own->model->classifies());
+    loss_ = std::make_unique<OwnLoss>(*own->model);
     return;
   }
   try {

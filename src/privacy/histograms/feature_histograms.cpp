@@ -87,6 +87,20 @@ Vector kept_bins(View summed, double deviation, const OctaveWindow& window) {
   return kept;
 }
 
+/// Of the bins that are not empty.
+double reach_of(View kept, double mean) {
+  double reach = kept[0] > 0 ? std::abs(mean) : 0;
+  for (std::size_t k = 0; k < FeatureHistograms::magnitudes; ++k) {
+    const double low = std::ldexp(1.0, FeatureHistograms::lowest_exponent + static_cast<int>(k));
+    const auto look = [&](double count, double place) {
+      if (count > 0) reach = std::max({reach, low - place, place - 2 * low});
+    };
+    look(kept[bins_of(k).first], mean);
+    look(kept[bins_of(k).second], -mean);
+  }
+  return reach;
+}
+
 }  // namespace
 
 NoisyCounts::Form FeatureHistograms::form_of(std::size_t features, std::size_t weight) {
@@ -148,7 +162,7 @@ FeatureSight feature_sight(View summed, double deviation, double least) {
   const double square = squares / all;
   const double mean = sum / all;
   const double variance = std::max(square - mean * mean, least_deviation * least_deviation * square);
-  return {FeatureSight::Kind::values, {mean, std::sqrt(variance)}, range_of(window)};
+  return {FeatureSight::Kind::values, {mean, std::sqrt(variance)}, range_of(window), reach_of(kept, mean)};
 }
 
 }  // namespace starling

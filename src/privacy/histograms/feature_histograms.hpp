@@ -64,6 +64,7 @@ struct FeatureSight {
   Kind kind = Kind::nothing;
   FeatureMoments moments = {};
   ValueRange range = {};  ///< of these values, half as wide again
+  double reach = 0;       ///< from the mean to the nearer end of the bin with values that is farthest from it
 };
 
 /// What a feature's histogram shows, summed over clients; `deviation` is that of the noise on a sum. Values are taken

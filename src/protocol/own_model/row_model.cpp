@@ -18,6 +18,10 @@ namespace starling {
 
 namespace {
 
+/// Of a model that classifies and says none: the slope at even odds as a part of that at the start, where no class is
+/// likelier than others.
+constexpr double slope_of_classes = 0.55;
+
 constexpr std::size_t bytes_of_chunk = std::size_t{64} << 20;
 // Rows of a block are read twice from a near cache. At least so many are measured side by side.
 constexpr std::size_t bytes_of_block = std::size_t{32} << 10;
@@ -94,6 +98,13 @@ auto ask_before_records(const char* what, F f) {
 }
 
 }  // namespace
+
+OwnLoss::OwnLoss(const OwnModel& own)
+    : Loss(learns_numbers(own)
+               ? LossTraits{}
+               : LossTraits{.classifies = own.classifies(), .unit = 1, .depends_on_label_size = false}) {
+  if (!learns_numbers(own)) slope_ = own.slope().value_or(slope_of_classes);
+}
 
 double OwnLoss::value(View /*scores*/, double /*label*/) const {
   never();

@@ -13,13 +13,28 @@ namespace starling {
 /// The place of a loss beside an own model, which has its losses itself: labels stay as they are.
 class OwnLoss final : public Loss {
  public:
-  explicit OwnLoss(bool classifies) : Loss({.classifies = classifies, .unit = 1}) {}
+  explicit OwnLoss(const OwnModel& own);
+  /// That of the model, where it says one; of classes what the slope at even odds is of that at the start; else that of
+  /// the squared loss.
+  [[nodiscard]] std::optional<double> usual_slope(double label) const override { return slope_.value_or(label); }
   [[nodiscard]] double label(double raw) const override { return raw; }
   /// Never called: an own model computes its losses itself.
   [[nodiscard]] double value(View scores, double label) const override;
   void derivative(View scores, double label, MutableView derivative) const override;
   [[nodiscard]] bool correct(View scores, double label) const override;
+
+ private:
+  std::optional<double> slope_;  ///< none of numbers, whose slope is as long as labels are
 };
+
+/// Whether all that a rule can know of this model are its gradients at the start.
+[[nodiscard]] inline bool asks_gradients(const OwnModel& own) {
+  return !own.slope();
+}
+/// Whether such a model predicts numbers.
+[[nodiscard]] inline bool learns_numbers(const OwnModel& own) {
+  return asks_gradients(own) && !own.classifies();
+}
 
 /// An own model. Each record's gradient is a row, which `clip_rows` clips to the bound; the sum adds the rows in the
 /// order of the records. So what privacy/noise/grid.hpp requires holds whatever the own model writes. A record whose

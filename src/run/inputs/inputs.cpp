@@ -212,10 +212,20 @@ Vector RunInputs::records_of_clients() {
 }
 
 void RunInputs::read_again_with_other_constants() {
-  const DataShape agreed = dataset.shape;
-  open_records(config().data);
-  dataset.shape = agreed;
+  open_again(config().data);
   read_test();
+}
+
+void RunInputs::read_again_with_missing_values() {
+  DataSettings data = config().data;
+  data.shows_missing = true;
+  open_again(data);
+}
+
+void RunInputs::open_again(const DataSettings& data) {
+  const DataShape agreed = dataset.shape;
+  open_records(data);
+  dataset.shape = agreed;
 }
 
 void RunInputs::read_test() {

@@ -87,6 +87,8 @@ class RunInputs {
   void open_test(bool harmless);
   /// Opens streams and test set again, with the constants for columns that the configuration has now. Rank-local.
   void read_again_with_other_constants();
+  /// Opens streams again, whose missing features are NaN until the next opening. Rank-local.
+  void read_again_with_missing_values();
   /// Deals the records of every client into as many batches of a pass as the client with most records fills, where the
   /// configuration wants that. **Collective.**
   void deal_records();
@@ -127,6 +129,7 @@ class RunInputs {
  private:
   [[nodiscard]] const LearningConfig& config() const { return configuration_.common(); }
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
+  void open_again(const DataSettings& data);
   void open_records(const DataSettings& data);
   [[nodiscard]] std::vector<std::string> common_columns(const std::vector<NamedColumns>& own);
   void compare_columns(const std::vector<NamedColumns>& own, const std::vector<std::string>& common) const;

@@ -144,7 +144,7 @@ void check_person_gradient(const PrivacyOptions& privacy, const Loss& loss) {
 }
 
 std::unique_ptr<Loss> make_loss(const ModelChoice& choice, const std::string& text) {
-  if (choice.own) return std::make_unique<OwnLoss>(choice.own->classifies());
+  if (choice.own) return std::make_unique<OwnLoss>(*choice.own);
   return loss_table().make(text);
 }
 

@@ -7,6 +7,7 @@
 
 #include "catalogue.hpp"
 #include "core/check.hpp"
+#include "data/cells/number.hpp"
 #include "data/generators/synthetic.hpp"
 #include "loss/loss.hpp"
 
@@ -112,6 +113,14 @@ void add_text_options(Options& options, ReadSettings& settings) {
           "first 50 rows have. A file with commas needs semicolons or tabs between columns",
           {.initial = "point"}),
       settings.decimal, {{"point", Decimal::point}, {"comma", Decimal::comma}, {"auto", Decimal::automatic}});
+  options.add(option("dates", "DAY",
+                     "dates in text (2024-03-01 or 1.3.2024, a time after it does not count) are the number of days "
+                     "since this public day",
+                     {.example = "2020-01-01"}),
+              [&settings](const std::string& text) {
+                settings.first_day = read_date(text);
+                check(settings.first_day.has_value(), "--dates '{}': it is no day. Give one such as 2020-01-01.", text);
+              });
   options.add(
       option("missing-values", "TEXTS",
              "texts or numbers that say that a value is missing, separated by commas, beside an empty field, NA, "

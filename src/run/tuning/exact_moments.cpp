@@ -16,13 +16,15 @@ constexpr double least_variance = 1e-26;
 
 void add_moments(MutableView moments, const Batch& batch, const std::vector<std::size_t>& features) {
   const auto add = [&](std::size_t column, double value) {
-    double& mean = moments[1 + 2 * column];
-    const double apart = value - mean;
-    mean += apart / moments[0];
-    moments[2 + 2 * column] += apart * (value - mean);
+    if (std::isnan(value)) return;
+    const MutableView own = moments.subspan(4 * column, 4);
+    const double apart = value - own[1];
+    own[0] += 1;
+    own[1] += apart / own[0];
+    own[2] += apart * (value - own[1]);
+    if (value != 0 && value != 1) own[3] += 1;
   };
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    moments[0] += 1;
     for (std::size_t j = 0; j < features.size(); ++j) add(j, batch.row(i).values[features[j]]);
     add(features.size(), batch.label(i));
   }
@@ -40,7 +42,7 @@ Secret<Columns> client_moments(const std::vector<std::unique_ptr<Stream>>& strea
   return moments;
 }
 
-std::vector<Standardisation> moments_of_all(Agreement& agreement, const Released<Columns>& moments) {
+std::vector<ColumnMoments> moments_of_all(Agreement& agreement, const Released<Columns>& moments) {
   const auto with_each = [&](const auto& change) {
     return post_process(
         [&](const Columns& all) {
@@ -51,21 +53,20 @@ std::vector<Standardisation> moments_of_all(Agreement& agreement, const Released
         moments);
   };
   Vector means = agreement.ordered_sum(with_each([](MutableView own) {
-    for (std::size_t at = 1; at < own.size(); at += 2) own[at] *= own[0];
+    for (std::size_t at = 0; at < own.size(); at += 4) own[at + 1] *= own[at];
   }));
-  const double records = std::max(means.empty() ? 0 : means[0], 1.0);
-  for (std::size_t at = 1; at < means.size(); at += 2) means[at] /= records;
+  for (std::size_t at = 0; at < means.size(); at += 4) means[at + 1] /= std::max(means[at], 1.0);
   const Vector squares = agreement.ordered_sum(with_each([&](MutableView own) {
-    for (std::size_t at = 1; at < own.size(); at += 2) {
-      const double apart = own[at] - means[at];
-      own[at + 1] += own[0] * apart * apart;
+    for (std::size_t at = 0; at < own.size(); at += 4) {
+      const double apart = own[at + 1] - means[at + 1];
+      own[at + 2] += own[at] * apart * apart;
     }
   }));
-  std::vector<Standardisation> all;
-  for (std::size_t at = 1; at < means.size(); at += 2) {
-    const double variance = squares[at + 1] / records;
-    const bool varies = variance > least_variance * means[at] * means[at];
-    all.push_back({means[at], varies ? std::sqrt(variance) : 0});
+  std::vector<ColumnMoments> all;
+  for (std::size_t at = 0; at < means.size(); at += 4) {
+    const double mean = means[at + 1];
+    const double variance = squares[at + 2] / std::max(means[at], 1.0);
+    all.push_back({mean, variance > least_variance * mean * mean ? std::sqrt(variance) : 0, means[at + 3] == 0});
   }
   return all;
 }

@@ -9,20 +9,19 @@
 
 #include "core/batch.hpp"
 #include "core/boundary.hpp"
-#include "data/constants.hpp"
 #include "data/stream.hpp"
 #include "net/agreement.hpp"
 #include "privacy/metrics_policy.hpp"
 
 namespace starling {
 
-/// Moments of a client's columns, computed in the manner of Welford: the number of records, then of each column the
-/// mean and the sum of squares about it.
+/// Moments of a client's columns, computed in the manner of Welford: of each column the number of values that are not
+/// missing, their mean, the sum of squares about it, and the number of values other than 0 and 1.
 [[nodiscard]] constexpr std::size_t moments_of(std::size_t columns) {
-  return 1 + 2 * columns;
+  return 4 * columns;
 }
 
-/// Adds the records of a batch, which is dense: these features, then the label. `moments` has
+/// Adds the records of a batch, which is dense: these features, then the label. NaN is a missing value. `moments` has
 /// moments_of(features.size() + 1) entries.
 void add_moments(MutableView moments, const Batch& batch, const std::vector<std::size_t>& features);
 
@@ -30,9 +29,15 @@ void add_moments(MutableView moments, const Batch& batch, const std::vector<std:
 [[nodiscard]] Secret<Columns> client_moments(const std::vector<std::unique_ptr<Stream>>& streams,
                                              const std::vector<std::size_t>& features);
 
-/// Mean and deviation of each column over the records of all clients, the same bits on any layout. The deviation is 0
-/// where the values differ by roundings alone. **Collective.**
-[[nodiscard]] std::vector<Standardisation> moments_of_all(Agreement& agreement, const Released<Columns>& moments);
+struct ColumnMoments {
+  double mean = 0;
+  double deviation = 0;  ///< 0 where values differ by roundings alone
+  bool is_flag = false;  ///< all values are 0 or 1
+};
+
+/// Mean and deviation of each column over the records of all clients, the same bits on any layout.
+/// **Collective.**
+[[nodiscard]] std::vector<ColumnMoments> moments_of_all(Agreement& agreement, const Released<Columns>& moments);
 
 /// The size of records, and of their labels.
 struct ExactSizes {

@@ -45,14 +45,12 @@ FeatureRelease::FeatureRelease(const TunedMethod& method, const TuningTerms& run
 
 /// Why histograms of features would be of no use, whatever the records are; empty if they are of use.
 std::string FeatureRelease::why_of_no_use() const {
-  using Missing = ReadSettings::Missing;
   using Kind = ModelChoice::Kind;
   const DataSettings& data = config_.data;
   const bool protects = config_.privacy.protects();
   if (protects && !config_.privacy.mechanism_row().gaussian()) return "their histograms need Gaussian noise";
   if (!data.standardise.empty() || data.scale != 1) return "they are scaled already";
   if (data.features != ReadSettings::Features::raw) return "they describe pictures";
-  if (data.missing == Missing::zero || data.missing == Missing::indicator) return "missing ones become 0";
   if (is_synthetic(data.source) || (config_.test && is_synthetic(*config_.test))) return "a generator makes them";
   if (config_.model.kind != Kind::linear && config_.model.kind != Kind::perceptron) {
     return "it is known of linear models and perceptrons alone what that brings";
@@ -139,6 +137,10 @@ bool FeatureRelease::is_of_use(const std::optional<std::int64_t>& most_records) 
     run_.notes.emplace_back("features are left as they are: those of --test are sparse, and could not be standardised");
     return false;
   }
+  if (config_.data.fills_zeros()) {
+    run_.agreement.together([&] { run_.inputs.read_again_with_missing_values(); });
+    shows_missing_ = true;
+  }
   return true;
 }
 
@@ -209,7 +211,7 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
   const double wanted = wanted_share(noise_of_most, records);
   if (labels == 0 && wanted > share_for_means && all_have_ranges()) return means(std::move(facts), records);
   const std::optional<double> share = share_for(noise_of_most, records);
-  if (share && !asked_for_ && labels == 0 && wanted > small_share && config_.data.ranges.empty()) {
+  if (share && !asked_for_ && labels == 0 && wanted > small_share && config_.data.ranges.empty() && !shows_missing_) {
     if (have_one_scale()) return std::nullopt;
     run_.agreement.together([&] { plan_counting(config_.data, run_.inputs.dataset, *most_records); });
   }
@@ -301,10 +303,13 @@ std::optional<TunedValue> FeatureRelease::exact(std::int64_t most_records) {
     return std::nullopt;
   }
   exact_ = true;
-  const std::vector<Standardisation> all = moments_of_all(run_.agreement, *shared);
-  const auto sight = [](const Standardisation& moments) {
+  const std::vector<ColumnMoments> all = moments_of_all(run_.agreement, *shared);
+  const auto sight = [](const ColumnMoments& moments) {
     if (moments.deviation == 0 || !std::isfinite(moments.deviation)) return FeatureSight{};
-    return FeatureSight{FeatureSight::Kind::values, {moments.mean, moments.deviation}, {}};
+    return FeatureSight{FeatureSight::Kind::values,
+                        {moments.mean, moments.deviation},
+                        {},
+                        moments.is_flag ? std::max(moments.mean, 1 - moments.mean) : 0};
   };
   for (std::size_t j = 0; j < column_of_.size(); ++j) sights_.push_back(sight(all[j]));
   if (const FeatureSight label = sight(all.back());
@@ -448,8 +453,12 @@ TunedValue FeatureRelease::value_of() {
   };
   std::vector<std::string> values(columns_, "0/1");
   for (std::size_t j = 0; j < sights_.size(); ++j) {
-    auto [kind, moments, _] = sights_[j];
-    if (kind == FeatureSight::Kind::zeros) moments.deviation = std::ldexp(1.0, FeatureHistograms::lowest_exponent);
+    auto [kind, moments, _, reach] = sights_[j];
+    if (kind == FeatureSight::Kind::zeros) {  // other values are rare: most such columns are flags
+      moments.deviation = 1 / clip;
+    } else {  // values that are known to be there are not clipped, so that coefficients hold for them
+      moments.deviation = std::max(moments.deviation, reach / clip);
+    }
     std::string& value = values[column_of_[j]];
     value = kind == FeatureSight::Kind::nothing ? "drop" : of(moments, ranges_[j]);
     if (kind == FeatureSight::Kind::nothing) continue;

@@ -59,6 +59,8 @@ class FeatureRelease {
   [[nodiscard]] bool has_means() const { return has_means_; }
   /// Whether nothing has shown how large labels are.
   [[nodiscard]] bool guesses_labels() const { return guesses_labels_; }
+  /// Whether streams show missing values until they are opened again.
+  [[nodiscard]] bool shows_missing() const { return shows_missing_; }
 
  private:
   /// A public range, which --ranges maps to −1 … 1: x becomes (x − mean)/deviation. Values of columns without one stay
@@ -109,6 +111,7 @@ class FeatureRelease {
   std::vector<FeatureSight> sights_;   ///< of these features, in units of their ranges
   std::optional<FeatureSight> label_;  ///< of labels, where they are standardised, likewise
   bool guesses_labels_ = false;
+  bool shows_missing_ = false;
   double label_share_ = 0;
   double norm_ = 1;
   double kept_ = 1;

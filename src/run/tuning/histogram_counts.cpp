@@ -25,16 +25,21 @@ RowNorms sum_of_norms(const Batch& batch, const Batch::Range& records, double co
   return sum;
 }
 
-/// Takes means of these features over these records, and of labels if there is one entry more.
+/// Takes means of these features over those of these records that have them, and of labels if there is one entry more.
+/// NaN where none has one.
 void take_means(const Batch& batch, const Batch::Range& records, const std::vector<std::size_t>& features,
                 MutableView means) {
-  std::fill(means.begin(), means.end(), 0.0);
-  for (std::size_t i = records.first; i < records.first + records.count; ++i) {
-    const View row = batch.row(i).values;
-    for (std::size_t j = 0; j < features.size(); ++j) means[j] += row[features[j]];
-    if (means.size() > features.size()) means.back() += batch.label(i);
+  for (std::size_t j = 0; j < means.size(); ++j) {
+    double sum = 0;
+    double count = 0;
+    for (std::size_t i = records.first; i < records.first + records.count; ++i) {
+      const double value = j < features.size() ? batch.row(i).values[features[j]] : batch.label(i);
+      if (std::isnan(value)) continue;
+      sum += value;
+      count += 1;
+    }
+    means[j] = sum / count;
   }
-  for (double& each : means) each /= static_cast<double>(records.count);
 }
 
 /// Reads a planned stream to its end. `count` gets each record, or all records of each person.
@@ -90,7 +95,8 @@ Secret<Counts> count_gradients(Stream& stream, const NormHistogram& histogram, M
     const Score score = model.evaluate(point, part, {}, gradient);
     if (score.records == 0) return;
     const double share = person_mean ? static_cast<double>(records.count) : 1;
-    histogram.count({norm2(gradient) / share, norm1(gradient) / share, 0}, counts);
+    const double label = sum_of_norms(batch, records, 0).label;
+    histogram.count({norm2(gradient) / share, norm1(gradient) / share, label / share}, counts);
   });
 }
 

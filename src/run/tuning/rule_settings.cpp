@@ -10,6 +10,7 @@
 #include "data/generators/synthetic.hpp"
 #include "privacy/histograms/noisy_counts.hpp"
 #include "privacy/pairs/pair_noise.hpp"
+#include "protocol/own_model/row_model.hpp"
 #include "run/privacy/run_prices.hpp"
 
 namespace starling {
@@ -18,9 +19,6 @@ namespace {
 
 constexpr std::int64_t passes_of_total = 16;
 constexpr double usual_label_size = 1;
-/// Clip of an own model that classifies, in norms of typical gradients at the start, where no class is likelier than
-/// others: what slope_at_even_odds is of that.
-constexpr double clip_of_own = 0.55;
 constexpr double scores_of_own = 10;  ///< of an own model that classifies: nobody can ask it how many it has
 /// Norm of a typical record, as a part of that of independent features of deviation 1, from which features have one
 /// scale. Released norms are up to a half too small, and standardised records are no longer.
@@ -35,8 +33,7 @@ std::string short_number(double value) {
 /// ‖ℓ'‖ of a record whose own class is as likely as all others together, in the norm in which gradients are clipped:
 /// alike for all labels of a loss that classifies. With two classes the scores are 0. Of a loss that does not classify
 /// it is that of `label` at a score of 0.
-double slope_at_even_odds(const TunedConfig& config, const Loss& loss, double label, bool in_l1) {
-  if (config.model.own) return config.model.own->slope().value_or(clip_of_own);
+double slope_at_even_odds(const Loss& loss, double label, bool in_l1) {
   if (const std::optional<double> usual = loss.usual_slope(label)) return *usual;
   Vector scores(loss.scores(), 0.0);
   if (loss.scores() > 1) scores[1] = std::log(static_cast<double>(loss.scores() - 1));
@@ -48,7 +45,9 @@ double slope_at_even_odds(const TunedConfig& config, const Loss& loss, double la
 /// sup ℓ'' where nothing keeps gradients bounded: the loss's slope has no bound, and no mechanism clips. Of a loss of
 /// logarithms of means, whose slope has a bound far away, the curvature at labels of this size.
 std::optional<double> curvature_without_bounds(const TunedConfig& config, const Loss& loss, double label) {
-  if (config.privacy.protects() || loss.curved() == nullptr) return std::nullopt;
+  if (config.privacy.protects()) return std::nullopt;
+  if (config.model.own && learns_numbers(*config.model.own)) return 1;  // that of the squared loss
+  if (loss.curved() == nullptr) return std::nullopt;
   if (loss.link() == Link::log) return loss.curved()->usual_curvature(label);
   return std::isinf(loss.curved()->most_slope()) ? std::optional(loss.curved()->most_curvature()) : std::nullopt;
 }
@@ -72,8 +71,9 @@ std::string place_of_slope(const TunedConfig& config, const RuleFacts& facts) {
 }
 
 std::string reason_of_clip(const TunedConfig& config, const RuleFacts& facts, const LearningRule& rule) {
-  if (config.model.own && !config.model.own->slope()) {
-    return fmt::format("{:g} times the norm of the gradient of a typical {} at the start", clip_of_own,
+  if (config.model.own && asks_gradients(*config.model.own)) {
+    return fmt::format("{}the norm of the gradient of a typical {} at the start",
+                       facts.classifies ? fmt::format("{:g} times ", facts.slope) : "",
                        summand_of(config.privacy.unit));
   }
   if (!rule.linear()) {
@@ -131,10 +131,7 @@ bool may_have_one_scale(double norm, std::size_t parameters) {
 }
 
 std::string why_no_rule(const TunedConfig& config) {
-  if (config.model.own) {
-    if (!config.model.own->slope() && !config.model.own->classifies())
-      return "own models that neither classify nor say the slope of a loss of one linear score";
-  } else {
+  if (!config.model.own) {
     const std::unique_ptr<Loss> loss = loss_table().make(config.loss);
     if (!loss->bounded_below()) return fmt::format("the loss {}", config.loss);
     if (config.model.kind == ModelChoice::Kind::location) return "the model location";
@@ -160,10 +157,6 @@ std::string open_defaults(const TunedConfig& config, double step) {
   return open.empty() ? "" : fmt::format(" ({})", fmt::join(open, ", "));
 }
 
-bool needs_label_size(const TunedConfig& config, const Loss& loss) {
-  return !config.model.own && loss.depends_on_label_size();
-}
-
 Vector over_own_batches(View records) {
   const double most = records.empty() ? 0 : *std::ranges::max_element(records);
   Vector factors;
@@ -182,17 +175,21 @@ RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View shares, s
   if (const double share = config.scale_share.value_or(0); share > 0 && config.privacy.protects()) {
     facts.price = PriceShare(facts.noise, share, 1).of_gradients(facts.price);
   }
-  facts.scores = config.model.own && !config.model.own->slope() ? scores_of_own : static_cast<double>(loss.scores());
-  const double label = needs_label_size(config, loss) ? config.label_size.value_or(usual_label_size) : 1;
-  facts.slope = slope_at_even_odds(config, loss, label, facts.noise == ChargeKind::laplace);
+  const bool own_numbers = config.model.own && learns_numbers(*config.model.own);
+  const bool own_classes = config.model.own && asks_gradients(*config.model.own) && !own_numbers;
+  facts.scores = own_classes ? scores_of_own : static_cast<double>(loss.scores());
+  const double label = loss.depends_on_label_size() ? config.label_size.value_or(usual_label_size) : 1;
+  facts.slope = slope_at_even_odds(loss, label, facts.noise == ChargeKind::laplace);
   facts.unit = loss.unit_of_scores(label);
-  facts.classifies = config.model.own || loss.classifies();
+  facts.classifies = config.model.own ? !own_numbers : loss.classifies();
   facts.in_logarithms = !config.model.own && loss.link() == Link::log;
   facts.curvature = curvature_without_bounds(config, loss, label);
   facts.correlates = may_correlate(config);
-  facts.norm = config.norm.empty() ? std::nullopt : std::optional(config.norm.front());
-  facts.largest_norm = config.largest_norm;
-  facts.norm_l1 = config.norm.size() < 2 ? std::nullopt : std::optional(config.norm[1]);
+  // A gradient at the start is as much longer than a record of a linear model as labels are than 1.
+  const double in_gradients = own_numbers ? label : 1;
+  if (!config.norm.empty()) facts.norm = config.norm.front() / in_gradients;
+  if (config.largest_norm) facts.largest_norm = *config.largest_norm / in_gradients;
+  facts.norm_l1 = config.norm.size() < 2 ? std::nullopt : std::optional(config.norm[1] / in_gradients);
   facts.epochs = config.data.epochs;
   facts.rounds = config.rounds;
   if (config.given("batch")) facts.batch = config.data.batch;
@@ -251,7 +248,7 @@ bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t
          static_cast<std::size_t>(*most_records) <= PairTerms::most_batch;
 }
 
-std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& facts, const DataShape& shape) {
+std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& facts) {
   const bool is_linear = config.model.kind == ModelChoice::Kind::linear && !config.model.own;
   if (!is_linear) return "what noise costs is known of linear models alone";
   if (!std::isinf(facts.room) || facts.map.in_exponents)
@@ -266,7 +263,7 @@ std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& fact
   }
   if (config.privacy.protects() && !facts.norm) return "nobody said how long records are. --norm says it";
   if (!facts.classifies && !config.label_size) return "nothing shows how large labels are. --label-size says it";
-  return why_units_are_unknown(config, facts, shape);
+  return "";
 }
 
 std::string why_units_are_unknown(const TunedConfig& config, const RuleFacts& facts, const DataShape& shape) {

@@ -24,9 +24,6 @@ namespace starling {
 /// without. `step` is that of --step.
 [[nodiscard]] std::string open_defaults(const TunedConfig& config, double step);
 
-/// Whether the rule asks how large labels are.
-[[nodiscard]] bool needs_label_size(const TunedConfig& config, const Loss& loss);
-
 /// The facts of the rule but for the number of rounds and the step that the user gave, and for what a domain or map
 /// adds. `shares` are the factors with which the mean model has the clients' noisy means over a batch; one at least is
 /// not 0. `most_records` is that of all clients, `parameters` the model's.
@@ -65,8 +62,8 @@ inline constexpr double signal_of_whole_rounds_of_networks = 0.15;  ///< whose n
 [[nodiscard]] std::string why_units_are_unknown(const TunedConfig& config, const RuleFacts& facts,
                                                 const DataShape& shape);
 
-/// Why nobody can tell what a tuned run will lose to noise, whatever the noise, and what to do; empty if somebody can.
-[[nodiscard]] std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& facts,
-                                              const DataShape& shape);
+/// Why nobody can tell what a tuned run will lose to noise, whatever the noise and the sizes of values, and what to do;
+/// empty if somebody can.
+[[nodiscard]] std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& facts);
 
 }  // namespace starling

@@ -146,7 +146,8 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   const std::string outlook = outlook_of(facts, model->dimension());
   if (run_.first_rank()) {
     print_tuning(values, outlook);
-    print_joining(joining_outlook(method_, facts, rule, run_.inputs.dataset.replayable));
+    if (why_sizes_are_unknown(facts).empty())
+      print_joining(joining_outlook(method_, facts, rule, run_.inputs.dataset.replayable));
   }
   return values;
 }
@@ -157,12 +158,23 @@ bool SettingsByRule::values_fill_ranges() const {
   return norm_is_released_ && config().norm.front() >= part_of_filled_norm * norm_of_standardised_;
 }
 
+/// Why what is known of the sizes of features and labels is no ground for an outlook; empty if it is.
+std::string SettingsByRule::why_sizes_are_unknown(const RuleFacts& facts) const {
+  if (labels_are_guessed_)
+    return "the constants of labels are a guess. A line for the label in --standardise says them";
+  if (has_means_ && !values_fill_ranges())
+    return "values may fill little of their ranges. --standardise says means and deviations, where these are public";
+  if (unresolved_ > most_unresolved)
+    return "histograms do not show how values differ that are all of one size. --standardise says it";
+  return why_units_are_unknown(config(), facts, run_.inputs.dataset.shape);
+}
+
 /// The outlook of a run whose model has so many parameters; empty where records have no known end.
 std::string SettingsByRule::outlook_of(const RuleFacts& facts, std::size_t parameters) {
   if (!facts.most_records) return "";
   const TunedConfig& config = this->config();
   if (facts.noise == ChargeKind::unbounded) {
-    const std::string units = why_units_are_unknown(config, facts, run_.inputs.dataset.shape);
+    const std::string units = why_sizes_are_unknown(facts);
     return units.empty() ? "" : fmt::format("steps of one length may suit badly: {}", units);
   }
   const auto part = static_cast<double>(facts.dimension) / static_cast<double>(parameters);
@@ -173,20 +185,11 @@ std::string SettingsByRule::outlook_of(const RuleFacts& facts, std::size_t param
                  .classifies = facts.classifies,
                  .laplace = facts.noise == ChargeKind::laplace,
                  .means = has_means_,
-                 .unknown = why_loss_is_unknown(config, facts, run_.inputs.dataset.shape),
+                 .unknown = why_loss_is_unknown(config, facts),
                  .hiding = method_.hiding_of_pairs,
                  .feature_share = {}};
   if (config.kept_features) loss.feature_share = config.privacy.feature_share;
-  if (labels_are_guessed_ && loss.unknown.empty()) {
-    loss.unknown = "the constants of labels are a guess. A line for the label in --standardise says them";
-  }
-  if (has_means_ && loss.unknown.empty() && !values_fill_ranges()) {
-    loss.unknown =
-        "values may fill little of their ranges. --standardise says means and deviations, where these are public";
-  }
-  if (unresolved_ > most_unresolved && loss.unknown.empty()) {
-    loss.unknown = "histograms do not show how values differ that are all of one size. --standardise says it";
-  }
+  if (loss.unknown.empty()) loss.unknown = why_sizes_are_unknown(facts);
   tuning_.most_lost = most_lost(loss);
   return loss_outlook(loss);
 }
@@ -220,7 +223,7 @@ void SettingsByRule::settle_intercept(TypicalNorms& norms) {
 
 /// Whether the sizes of an own model's gradients at the start are what the rule knows of it.
 bool SettingsByRule::asks_gradients() const {
-  return config().model.own != nullptr && !config().model.own->slope();
+  return config().model.own != nullptr && starling::asks_gradients(*config().model.own);
 }
 
 /// Whether gradients may be asked for, or the user has said how long they are.
@@ -249,7 +252,7 @@ void SettingsByRule::choose_norms(const std::optional<std::int64_t>& most_record
   TunedConfig& config = this->config();
   const double share = config.scale_share.value_or(usual_scale_share);
   const bool protects = config.privacy.protects();
-  const bool known = !config.norm.empty() && (config.label_size || !needs_label_size(config, *run_.loss));
+  const bool known = !config.norm.empty() && (config.label_size || !run_.loss->depends_on_label_size());
   const bool settled = known || ((config.privacy.clip || !protects) && config.given("step"));
   const bool wanted = (protects ? share > 0 : run_.metrics.shared()) && !settled && run_.inputs.dataset.replayable &&
                       most_records.value_or(0) > 0 && *most_records <= NoisyCounts::most_records;
@@ -283,7 +286,7 @@ void SettingsByRule::take_exact_sizes(std::int64_t most_records) {
                   asks_gradients() ? most_asked : std::numeric_limits<std::size_t>::max(), run_.metrics);
   if (!sizes) return;
   TypicalNorms norms{.l2 = sizes->norm, .l1 = {}, .label = {}};
-  if (needs_label_size(config(), *run_.loss) && sizes->label > 0) norms.label = sizes->label;
+  if (run_.loss->depends_on_label_size() && sizes->label > 0) norms.label = sizes->label;
   settle_intercept(norms);
   take_norms(0, norms);
   config().largest_norm =
@@ -297,7 +300,7 @@ bool SettingsByRule::counts_constant() const {
 
 void SettingsByRule::release_norms(double share, std::int64_t most_records) {
   const TunedConfig& config = this->config();
-  const bool labels = needs_label_size(config, *run_.loss);
+  const bool labels = run_.loss->depends_on_label_size();
   const ChargeKind noise = config.privacy.mechanism_row().charge;
   HistogramFacts facts{.name = asks_gradients() ? "histogram of gradient norms"
                                : labels         ? "histogram of norms and labels"
@@ -375,7 +378,7 @@ bool SettingsByRule::norms_speak_of_one_scale(const std::optional<std::int64_t>&
 /// labels that are standardised have a size. Means leave open how long records are.
 bool SettingsByRule::settles_sizes(const FeatureRelease& features) const {
   if (features.standardises_labels()) return true;
-  const bool knows_labels = config().label_size || !needs_label_size(config(), *run_.loss);
+  const bool knows_labels = config().label_size || !run_.loss->depends_on_label_size();
   return !features.has_means() && knows_labels && !config().scale_share;
 }
 
@@ -389,6 +392,8 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   config().privacy.feature_share = 0;
   std::optional<TunedValue> chosen =
       features.release(most_records, [&] { return norms_speak_of_one_scale(most_records); });
+  if (features.shows_missing() && (!chosen || chosen->value == "none"))
+    run_.agreement.together([&] { run_.inputs.read_again_with_other_constants(); });
   if (!chosen) return;
   config().privacy.feature_share = features.share();
   // Norms that were released first had their share of the whole.
@@ -457,7 +462,7 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms) {
     }
     take("norm", text, config.privacy.protects() ? "the median bin of the sum of" : "the root mean square over");
   }
-  if (needs_label_size(config, *run_.loss) && !config.label_size) {
+  if (run_.loss->depends_on_label_size() && !config.label_size) {
     const std::string text = norms.label ? fmt::format("{:.4g}", *norms.label) : "";
     if (!text.empty()) config.label_size = std::stod(text);
     take("label-size", text,
@@ -491,7 +496,7 @@ void SettingsByRule::take(const std::vector<TunedValue>& values) {
 
 HistogramShares histograms_of(const TunedConfig& config, const Loss* loss) {
   HistogramShares shares;
-  shares.labels = loss != nullptr && needs_label_size(config, *loss);
+  shares.labels = loss != nullptr && loss->depends_on_label_size();
   shares.uses = config.data.epochs;
   if (!config.privacy.protects()) return shares;
   shares.features = config.privacy.feature_share.value_or(0);

@@ -58,6 +58,7 @@ class SettingsByRule {
   void take_norms(double share, const TypicalNorms& norms);
   [[nodiscard]] bool norms_speak_of_one_scale(const std::optional<std::int64_t>& most_records);
   [[nodiscard]] bool values_fill_ranges() const;
+  [[nodiscard]] std::string why_sizes_are_unknown(const RuleFacts& facts) const;
   [[nodiscard]] bool settles_sizes(const FeatureRelease& features) const;
   void take_norm_of_standardised();
   void tell(const std::vector<TunedValue>& values);

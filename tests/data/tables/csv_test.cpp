@@ -200,6 +200,23 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"one_column", "1\n2\n", {": one column: a record needs a label and at least one feature."}}),
     [](const auto& instance) { return instance.param.name; });
 
+TEST_F(Csv, DatesAreDaysSinceAPublicDay) {
+  ReadSettings settings;
+  settings.first_day = read_date("2024-02-28");
+  const auto values = [&](const std::string& text) { return read_all(folder_.write("x.csv", text), settings); };
+  const Plains rows = values("a,b,y\n2024-03-01,1,2\n1.3.2024,1,2\n2023-02-28 10:30,1,2\n2024-02-28T00:00,1,2\n");
+  for (const auto& [row, days] : {std::pair{0, 2.0}, {1, 2.0}, {2, -365.0}, {3, 0.0}})
+    EXPECT_EQ(rows[static_cast<std::size_t>(row)].values[0], days) << row;
+  EXPECT_EQ(values("2024-03-01,1,2\n").size(), 1U) << "a date is no name of a column";
+  for (const char* other : {"2023-02-29", "2024-13-01", "3/1/2024", "1.3.24", "24-03-01"}) {
+    EXPECT_FALSE(read_date(other)) << other;
+    EXPECT_THAT(message_of<DataError>([&] { values("a,b,y\n1,2,3\n" + std::string(other) + ",2,3\n"); }),
+                HasSubstr("a date; features are numbers. Write it as 2024-03-01, a day of the calendar"));
+  }
+  EXPECT_THAT(message_of<DataError>([&] { read("a,b,y\n1.3.2024,2,3\n"); }),
+              HasSubstr("Give --dates with a public day"));
+}
+
 TEST_F(Csv, AMissingLabelColumnListsTheColumns) {
   const std::string named = message_of<UsageError>([&] { read("a,b,c\n1,2,3\n", "age"); });
   EXPECT_THAT(named, HasSubstr("x.csv: no column 'age': the columns are a, b, c; they may also be numbered, 0 to 2."));

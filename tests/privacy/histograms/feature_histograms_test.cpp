@@ -80,7 +80,7 @@ TEST(FeatureHistograms, FindMeanAndDeviationToWithinTheirBins) {
   for (const auto& [mean, deviation] : {std::pair{0.0, 1.0}, {5.0, 2.0}, {-3000.0, 1000.0}, {0.02, 0.01}}) {
     Vector values;
     for (int i = 0; i < 20'000; ++i) values.push_back(mean + deviation * random.normal());
-    const auto [kind, found, range] = feature_sight(histogram_of(values), 10);
+    const auto [kind, found, range, reach] = feature_sight(histogram_of(values), 10);
     ASSERT_EQ(kind, Kind::values);
     EXPECT_NEAR(found.mean, mean, 0.25 * deviation) << mean;
     EXPECT_NEAR(found.deviation, deviation, 0.5 * deviation) << mean;
@@ -90,10 +90,23 @@ TEST(FeatureHistograms, FindMeanAndDeviationToWithinTheirBins) {
 TEST(FeatureHistograms, ValuesOfTwoKindsAreFoundAsBinsTellThem) {
   Vector values(600, 0.0);
   values.resize(1000, 1.0);  // in [1, 2): taken for 1.5, and for a square of 7/3
-  const auto [kind, found, range] = feature_sight(histogram_of(values), 10);
+  const auto [kind, found, range, reach] = feature_sight(histogram_of(values), 10);
   ASSERT_EQ(kind, Kind::values);
   EXPECT_DOUBLE_EQ(found.mean, 0.6);
   EXPECT_DOUBLE_EQ(found.deviation, std::sqrt(0.4 * 7 / 3 - 0.36));
+}
+
+// The distance that standardised values may not be clipped below.
+TEST(FeatureHistograms, ReachesFromTheMeanToTheFarthestBinWithValues) {
+  Vector flags(9850, 0.0);
+  flags.resize(10'000, 1.0);
+  const FeatureSight rare = feature_sight(histogram_of(flags), 5);
+  EXPECT_DOUBLE_EQ(rare.reach, 1 - rare.moments.mean);
+  for (double& each : flags) each = -each;
+  EXPECT_DOUBLE_EQ(feature_sight(histogram_of(flags), 5).reach, rare.reach);
+  Vector ages(500, 40.0);   // in [32, 64)
+  ages.resize(1000, 90.0);  // in [64, 128)
+  EXPECT_DOUBLE_EQ(feature_sight(histogram_of(ages), 5).reach, 72 - 64) << "means lie in the higher bin";
 }
 
 TEST(FeatureHistograms, ZerosAreToldFromNothing) {
@@ -110,7 +123,7 @@ TEST(FeatureHistograms, ValuesThatAreSpreadOverBinsStandOutTogether) {
   Vector values;
   for (const double each : {1.0, 2.0, 4.0, 8.0}) values.insert(values.end(), 150, each);
   EXPECT_EQ(feature_sight(histogram_of(Vector(150, 1.0)), 50).kind, Kind::nothing);
-  const auto [kind, found, range] = feature_sight(histogram_of(values), 50);
+  const auto [kind, found, range, reach] = feature_sight(histogram_of(values), 50);
   ASSERT_EQ(kind, Kind::values);
   EXPECT_DOUBLE_EQ(found.mean, 1.5 * 15 / 4);
 }
@@ -131,7 +144,7 @@ TEST(FeatureHistograms, ABinThatIsApartDoesNotCount) {
 
 // One value alone would have a deviation of nothing.
 TEST(FeatureHistograms, DeviationsAreNoFinerThanBins) {
-  const auto [kind, found, range] = feature_sight(histogram_of(Vector(1000, 1000.0)), 10);
+  const auto [kind, found, range, reach] = feature_sight(histogram_of(Vector(1000, 1000.0)), 10);
   ASSERT_EQ(kind, Kind::values);
   EXPECT_GE(found.deviation, 0.1 * std::abs(found.mean));
 }
