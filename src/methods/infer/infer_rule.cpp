@@ -9,6 +9,7 @@
 #include "core/numerics/kernels.hpp"
 #include "model/mallows_model.hpp"
 #include "privacy/correlation.hpp"
+#include "protocol/aggregated/newton.hpp"
 #include "run/privacy/run_prices.hpp"
 
 namespace starling {
@@ -110,6 +111,33 @@ std::string why_a_path(const InferRuleFacts& facts) {
   const bool known = facts.loss.link() == Link::identity || facts.loss.link() == Link::logit;
   if (config.privacy.protects() && !known) return "what noise does to its curvature is known of other losses";
   return "";
+}
+
+/// An eigenvalue of the curvature counts from 2 s √d on, where s is the noise on its entries: that of the mean over the
+/// closing rounds, each of which has 1/R of the square of the price, and share_of_curvature of that.
+std::string newton_outlook(const InferRuleFacts& facts) {
+  const InferConfig& config = facts.config;
+  if (!config.privacy.protects() || !facts.records || !why_a_path(facts).empty()) return "";
+  const MallowsModel model(facts.loss, facts.shape.features, config.intercept, RowWeights::mallows);
+  const auto d = static_cast<double>(coefficients_of(facts));
+  const auto rounds = static_cast<double>(noisy_rounds);
+  const double price = price_of_mean(config.privacy, facts.shares) * std::sqrt(facts.hiding);
+  const double of_client = std::numbers::sqrt2 * model.most_curvature() /
+                           (price * std::sqrt(NewtonRounds::share_of_curvature / rounds) *
+                            static_cast<double>(*facts.records));
+  const double noise = of_client * norm2(facts.shares) / std::sqrt(rounds / 2);
+  const double expected = usual_curvature * facts.loss.most_curvature() * std::min(1.0, 2 / d);
+  const double hidden = 2 * noise * std::sqrt(d) / expected;
+  if (hidden >= 1) {
+    return fmt::format(
+        "expect no interval: noise hides how {:g} coefficients bend the loss. More records, fewer columns or {:.2g} times "
+        "the price would show it",
+        d, hidden);
+  }
+  return fmt::format(
+      "a column of which the others explain more than about {:.0f} % gets no interval, since noise hides the rest, and no "
+      "more do those that explain it",
+      100 * (1 - hidden));
 }
 
 std::vector<TunedValue> values_by_rule(const InferRuleFacts& facts) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "data/serving/dataset.hpp"
@@ -32,6 +33,10 @@ struct InferRuleFacts {
 
 /// Why the rule takes a path in place of Newton's method; empty if it takes the latter.
 [[nodiscard]] std::string why_a_path(const InferRuleFacts& facts);
+
+/// What noise will hide from Newton's method, for people who choose columns and a price; empty without noise and for
+/// paths.
+[[nodiscard]] std::string newton_outlook(const InferRuleFacts& facts);
 
 /// The rule's values of those options that are not given. Throws UsageError.
 [[nodiscard]] std::vector<TunedValue> values_by_rule(const InferRuleFacts& facts);

@@ -201,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& instance) { return instance.param.name; });
 
 TEST_F(Csv, DatesAreDaysSinceAPublicDay) {
-  ReadSettings settings;
+  DataSettings settings;
   settings.first_day = read_date("2024-02-28");
   const auto values = [&](const std::string& text) { return read_all(folder_.write("x.csv", text), settings); };
   const Plains rows = values("a,b,y\n2024-03-01,1,2\n1.3.2024,1,2\n2023-02-28 10:30,1,2\n2024-02-28T00:00,1,2\n");
