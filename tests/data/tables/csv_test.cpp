@@ -2,6 +2,7 @@
 #include <string>
 
 #include "core/check.hpp"
+#include "data/cells/number.hpp"
 #include "data/marking.hpp"
 
 namespace starling::csv_test {
