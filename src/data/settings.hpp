@@ -48,7 +48,7 @@ struct ReadSettings {
   /// Character before the decimals of delimited text.
   enum class Decimal { point, comma, automatic } decimal = Decimal::point;
   std::optional<std::chrono::sys_days> first_day;  ///< dates in text are days since then; none: they are no numbers
-  std::vector<std::string> missing_values;  ///< texts that say that a feature is missing, beside the usual marks
+  std::vector<std::string> missing_values;         ///< texts that say that a feature is missing, beside the usual marks
   enum class Header { automatic, yes, no } header = Header::automatic;
   std::vector<double> positive;  ///< labels that become +1, all others −1; empty: labels stay as they are
   /// Two labels, the first of which becomes −1 and the second +1; any other is an error. Empty: labels stay as they

@@ -11,7 +11,7 @@ SOURCES = SOURCE / "src"
 USAGE = 2
 
 # What follows an option that a message names without a value.
-VALUES = {"encode": "e.csv", "drop": "b", "missing": "zero", "missing-values": "red,blue", "label": "z", "id": "b", "format": "csv"}
+VALUES = {"dates": "2024-01-01", "encode": "e.csv", "drop": "b", "missing": "zero", "missing-values": "red,blue", "label": "z", "id": "b", "format": "csv"}
 
 # Name of the file; text; columns are a, b and y, the label.
 FAULTS = [

@@ -10,7 +10,7 @@ from harness import SOURCE, TestCase
 
 USAGE, DATA_FAULT = 2, 3
 COMMA = ("--decimal", "comma")
-FILL, DATE, ENCODE = "Fill it in or remove the row", "days since a fixed day", "--encode or --drop it"
+FILL, DATE, ENCODE = "Fill it in or remove the row", "--dates with a public day", "--encode or --drop it"
 GIVE_COMMA, FINITE, POINT = "Give --decimal comma", "Correct or remove the row", "Leave --decimal out"
 
 # Second row of a table a;b;y, options, parts of the message for the owner.
@@ -51,6 +51,23 @@ class Tables(TestCase):
         result = self.run_alone(list(words))
         self.assertEqual((result.code, len(result.messages())), (code, 1), result)
         return result.messages()[0]
+
+    def test_dates_are_days_since_a_public_day(self):
+        """Sites write them in different ways; the model knows the day, and `init` proposes one."""
+        import datetime
+        def site(name, form):
+            days = [datetime.date(2024, 1, 1) + datetime.timedelta(7 * k) for k in range(60)]
+            self.write(name, "admitted,y\n" + "".join(f"{form(day)},{1 if day.month > 6 or day.year > 2024 else 0}\n" for day in days))
+        site("site-0.csv", datetime.date.isoformat)
+        site("site-1.csv", lambda day: f"{day.day}.{day.month}.{day.year} 08:30")
+        self.write("numbers.csv", "admitted,y\n" + "".join(f"{7 * k},0\n" for k in range(60)))
+        words = ["omd", "--clients", 2, "--source", "site-{client}.csv", "--mechanism", "none", "--dates", "2024-01-01", "--progress", "off", "--output", "run"]
+        self.succeeded(self.run_alone(words, as_they_are=True))
+        told = [self.succeeded(self.run_alone(["predict", "run", "--source", name])).out for name in ("site-0.csv", "site-1.csv", "numbers.csv")]
+        self.assertEqual(told[0], told[1])
+        self.assertEqual(told[0], told[2])
+        self.assertIn("dates = 2020-01-01", self.run_alone(["init", "site-{client}.csv", "--total-epsilon", 1, "--output", "i.ini"]).out)
+        self.assertIn("--dates DAY", self.run_alone(["data", "profile", "site-0.csv", "--label", "y", "--output", "drafts"]).out)
 
     def test_each_fault_has_its_place_and_its_remedy(self):
         for row, options, expected in FAULTS:

@@ -88,8 +88,14 @@ void InferMethod::choose_settings() {
     scale(1 / static_cast<double>(shares.size()), shares);
     std::vector<TunedValue> values;
     run_.agreement.together([&] {
-      const InferRuleFacts facts{config_, *parts_.loss, run_.inputs.dataset.shape, run_.inputs.dataset.replayable,
-                                 run_.inputs.layout->clients(), shares, records, rounds_of_endless_streams,
+      const InferRuleFacts facts{config_,
+                                 *parts_.loss,
+                                 run_.inputs.dataset.shape,
+                                 run_.inputs.dataset.replayable,
+                                 run_.inputs.layout->clients(),
+                                 shares,
+                                 records,
+                                 rounds_of_endless_streams,
                                  pairs_ ? 1 / pairs_->terms().exposure : 1};
       values = values_by_rule(facts);
       for (TunedValue& each : values) keep_in_range(each);

@@ -122,22 +122,18 @@ std::string newton_outlook(const InferRuleFacts& facts) {
   const auto d = static_cast<double>(coefficients_of(facts));
   const auto rounds = static_cast<double>(noisy_rounds);
   const double price = price_of_mean(config.privacy, facts.shares) * std::sqrt(facts.hiding);
-  const double of_client = std::numbers::sqrt2 * model.most_curvature() /
-                           (price * std::sqrt(NewtonRounds::share_of_curvature / rounds) *
-                            static_cast<double>(*facts.records));
+  const double of_client =
+      std::numbers::sqrt2 * model.most_curvature() /
+      (price * std::sqrt(NewtonRounds::share_of_curvature / rounds) * static_cast<double>(*facts.records));
   const double noise = of_client * norm2(facts.shares) / std::sqrt(rounds / 2);
   const double expected = usual_curvature * facts.loss.most_curvature() * std::min(1.0, 2 / d);
   const double hidden = 2 * noise * std::sqrt(d) / expected;
-  if (hidden >= 1) {
-    return fmt::format(
-        "expect no interval: noise hides how {:g} coefficients bend the loss. More records, fewer columns or {:.2g} times "
-        "the price would show it",
-        d, hidden);
-  }
+  if (hidden < 1) return "";
   return fmt::format(
-      "a column of which the others explain more than about {:.0f} % gets no interval, since noise hides the rest, and no "
-      "more do those that explain it",
-      100 * (1 - hidden));
+      "expect no interval: noise hides how {:g} coefficients bend the loss. More records, fewer columns or {:.2g} "
+      "times "
+      "the price would show it",
+      d, hidden);
 }
 
 std::vector<TunedValue> values_by_rule(const InferRuleFacts& facts) {

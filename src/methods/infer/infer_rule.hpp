@@ -34,8 +34,7 @@ struct InferRuleFacts {
 /// Why the rule takes a path in place of Newton's method; empty if it takes the latter.
 [[nodiscard]] std::string why_a_path(const InferRuleFacts& facts);
 
-/// What noise will hide from Newton's method, for people who choose columns and a price; empty without noise and for
-/// paths.
+/// Says that noise will hide the curvature from Newton's method, whatever the records are; empty where it may not.
 [[nodiscard]] std::string newton_outlook(const InferRuleFacts& facts);
 
 /// The rule's values of those options that are not given. Throws UsageError.
