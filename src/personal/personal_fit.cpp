@@ -255,9 +255,10 @@ Vector validated_losses(Fitter& fitter, const Batch& records, const std::vector<
   return losses;
 }
 
-/// Prior weights π of the candidates, up to a common factor: half of them goes to those that are alone, half to the
-/// others, a third of that to each kind; candidates of one kind share evenly.
-Vector beliefs_before(const std::vector<Candidate>& candidates) {
+/// Prior weights π of the candidates, up to a common factor: those that are alone and the others share them by the odds
+/// of joining, each kind of the others has a third of its part, and candidates of one kind share evenly. Where it is
+/// known what to expect of joining, clients that are like the others are expected too, and kinds between have less.
+Vector beliefs_before(const std::vector<Candidate>& candidates, double joining) {
   const auto kind_of = [](PersonalCentre centre) {
     return centre == PersonalCentre::joint ? PersonalCentre::scaled : centre;
   };
@@ -265,15 +266,18 @@ Vector beliefs_before(const std::vector<Candidate>& candidates) {
   for (const Candidate& each : candidates) {
     const auto alike = std::ranges::count_if(
         candidates, [&](const Candidate& other) { return kind_of(other.centre) == kind_of(each.centre); });
-    beliefs.push_back((each.centre == PersonalCentre::alone ? 3.0 : 1.0) / static_cast<double>(alike));
+    const double of_kind = each.centre == PersonalCentre::alone             ? 3 * std::exp(-joining)
+                           : kind_of(each.centre) == PersonalCentre::scaled ? 1
+                                                                            : std::exp(-std::abs(joining) / 2);
+    beliefs.push_back(of_kind / static_cast<double>(alike));
   }
   return beliefs;
 }
 
 /// π_c exp(−½ Σ_i losses of c), summing to 1; all of it is the first one's if no loss is finite.
-Vector weights_of(const std::vector<Candidate>& candidates, const Vector& losses) {
+Vector weights_of(const std::vector<Candidate>& candidates, const Vector& losses, double joining) {
   const double least = *std::ranges::min_element(losses);
-  Vector weights = beliefs_before(candidates);
+  Vector weights = beliefs_before(candidates, joining);
   double whole = 0;
   for (std::size_t c = 0; c < weights.size(); ++c) {
     weights[c] *= std::isfinite(losses[c]) ? std::exp((least - losses[c]) / 2) : 0;
@@ -314,7 +318,7 @@ Choice chosen(Model& model, const Batch& records, const PersonalTerms& terms) {
   for (std::size_t c = alone; fitted[c].centre == PersonalCentre::alone; --c) {
     if (losses[c] <= losses[alone]) alone = c;
   }
-  return {weighed(fitted, weights_of(fitted, losses), terms.convex), fitted[alone]};
+  return {weighed(fitted, weights_of(fitted, losses, terms.joining), terms.convex), fitted[alone]};
 }
 
 /// Scores on a fifth of the records of what the others choose.

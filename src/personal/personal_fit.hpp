@@ -11,7 +11,8 @@
 ///
 ///   π_c exp(−½ Σ_i f(x_c; i)),
 ///
-/// with losses in cross-validation and Σ π_c over the candidates of centre 0 equal to ½. A mean takes the place of a
+/// with losses in cross-validation. Σ π_c over the candidates of centre 0 is ½, or what is publicly expected of joining
+/// makes it. A mean takes the place of a
 /// choice because few records choose badly: 33 of them cannot tell models that differ by a point of accuracy. Losses
 /// are halved, since the folds of cross-validation are not independent. Around a common model that noise has spoiled no
 /// λ is as good as a model of the client's own: hence two centres.
@@ -54,6 +55,7 @@ struct PersonalTerms {
   bool intercept = false;  ///< of a linear model
   std::uint64_t seed = 0;  ///< decides the folds, together with the client
   std::uint64_t client = 0;
+  double joining = 0;  ///< ln of the odds of candidates from the common model, before any record has spoken
 };
 
 /// Scores of a client's models on records of its own that none of them was fitted to.

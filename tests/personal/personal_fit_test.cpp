@@ -145,11 +145,12 @@ class FewRecords : public testing::Test {
     for (std::size_t j = 0; j < width; ++j) theta[j] = 2 * std::cos(1.7 * static_cast<double>(j));
     return theta;
   }
-  PersonalModel fit(const Batch& records, const Vector& common, std::uint64_t client) {
+  PersonalModel fit(const Batch& records, const Vector& common, std::uint64_t client, double joining = 0) {
     PersonalTerms terms;
     terms.common = common;
     terms.intercept = true;
     terms.client = client;
+    terms.joining = joining;
     return fit_personal(model_, records, terms);
   }
   struct Means {
@@ -189,6 +190,28 @@ TEST_F(FewRecords, PersonalModelsAreHardlyWorseThanTheBetterOfAloneAndJoint) {
     }
     EXPECT_GT(personal.accuracy, each.least) << each.name << ": " << alone.accuracy << ", " << joint.accuracy;
     EXPECT_LT(personal.loss, std::min(alone.loss, joint.loss) + 0.05) << each.name;
+  }
+}
+
+/// What is expected of joining helps where it is right, and costs little where clients differ from each other.
+TEST_F(FewRecords, WhatIsExpectedOfJoiningCountsBesideRecords) {
+  struct Case {
+    double intercept;
+    double deviation;
+    double joining;
+    double least;  ///< gain in accuracy by the expectation
+  };
+  for (const Case& each : {Case{-2, 0, 5, 0.1}, Case{-2, 4, -5, 0.1}, Case{2, 0, 5, -2}, Case{2, 0, -5, -12}}) {
+    const Batch fresh = drawn(truth(each.intercept), 4000, 1'000'000);
+    const Vector common = with_noise(truth(-2), each.deviation);
+    Means without, with;
+    for (std::uint64_t u = 0; u < clients; ++u) {
+      const Batch records = drawn(truth(each.intercept), 33, u);
+      add(without, fit(records, common, u).parameters, fresh);
+      add(with, fit(records, common, u, each.joining).parameters, fresh);
+    }
+    EXPECT_GT(with.accuracy, without.accuracy + each.least)
+        << each.intercept << ", " << each.joining << ": " << with.accuracy << ", " << without.accuracy;
   }
 }
 

@@ -5,6 +5,7 @@
 #include "files/tell_user.hpp"
 #include "personal/personal_fit.hpp"
 #include "result_files.hpp"
+#include "run/tuning/joining_outlook.hpp"
 
 namespace starling {
 
@@ -31,6 +32,8 @@ Secret<Batch> records_of(Stream& stream) {
   }
   return all;
 }
+
+constexpr double odds_of_what_is_expected = 5;  ///< in nats
 
 constexpr const char* header =
     "client,records,choice,strength,held_out,alone_loss,joint_loss,personal_loss,alone_accuracy,joint_accuracy,"
@@ -79,8 +82,30 @@ SavedModel common_model(const BegunRun& begun, const Play& play, const Summary& 
   return model;
 }
 
+/// ln of the odds that models from the common one are given before a client's records have spoken: public numbers tell
+/// what noise costs it (run/tuning/joining_outlook.hpp).
+double odds_of_joining(double records, const std::optional<double>& worth, std::size_t parameters) {
+  if (!worth) return 0;
+  switch (expected_of_joining(records, *worth, parameters)) {
+    case Joining::pays:
+      return odds_of_what_is_expected;
+    case Joining::changes_little:
+      break;
+    case Joining::costs:
+      return -odds_of_what_is_expected;
+  }
+  return 0;
+}
+
+/// The worth of the common model in records of one client, which rank 0 has foretold.
+std::optional<double> agreed_worth(RunContext& run, const Summary& summary) {
+  const std::optional<double> here = run.first_rank() ? summary.get<Tuning>().worth : std::nullopt;
+  const double worth = run.agreement.all_gather(declare_public(Vector{here.value_or(0)})).front().front();
+  return worth > 0 ? std::optional(worth) : std::nullopt;
+}
+
 /// Rank-local.
-void make_here(const BegunRun& begun, const SavedModel& common, Model& model) {
+void make_here(const BegunRun& begun, const SavedModel& common, Model& model, const std::optional<double>& worth) {
   RunContext& run = begun.context;
   const std::string folder = begun.directory.private_folder(run.world.rank());
   std::filesystem::create_directories(folder + "/personal");
@@ -97,7 +122,10 @@ void make_here(const BegunRun& begun, const SavedModel& common, Model& model) {
     if (run.inputs.members.is_lost(u)) continue;
     terms.client = static_cast<std::uint64_t>(u);
     const Secret<Batch> records = records_of(*again.streams[k]);
-    const auto fit = [&](const Batch& own) { return fit_personal(model, own, terms); };
+    const auto fit = [&](const Batch& own) {
+      terms.joining = odds_of_joining(static_cast<double>(own.units()), worth, common.parameters.size());
+      return fit_personal(model, own, terms);
+    };
     const Secret<PersonalModel> personal = records.map(fit);
     Secret<std::string> row;
     row.update([&](std::string& text, const Batch& own,
@@ -125,11 +153,12 @@ void make_personal_models(const BegunRun& begun, const Play& play, const Recordi
     return;
   }
   const SavedModel common = common_model(begun, play, summary);
+  const std::optional<double> worth = agreed_worth(run, summary);
   if (run.first_rank()) {
     tell_user("personal models go to {}/private/<rank>/personal, for the owners of the records alone\n",
               begun.directory.path());
   }
-  if (run.inputs.client_count() > 0) make_here(begun, common, *recording.model);
+  if (run.inputs.client_count() > 0) make_here(begun, common, *recording.model, worth);
 }
 
 }  // namespace starling

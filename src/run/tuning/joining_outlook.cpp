@@ -79,19 +79,18 @@ std::string joining_outlook(const JoiningFacts& facts) {
   return text;
 }
 
-std::string joining_outlook(const TunedMethod& method, const RuleFacts& facts, const LearningRule& rule,
-                            bool replayable) {
+std::optional<JoiningFacts> joining_facts(const TunedMethod& method, const RuleFacts& facts, const LearningRule& rule,
+                                          bool replayable) {
   const TunedConfig& config = method.config;
   const bool measured = config.model.kind == ModelChoice::Kind::linear && facts.classifies && facts.scores == 1 &&
                         facts.noise == ChargeKind::gaussian && !facts.map.in_exponents && std::isinf(facts.room);
-  if (!measured || !replayable || !method.records_of_clients) return "";
-  const Vector records = method.records_of_clients();
-  return joining_outlook({.signal_to_noise = signal_to_noise(facts, rule),
-                          .parameters = facts.dimension,
-                          .records = records,
-                          .hiding = method.hiding_of_pairs,
-                          .units = config.privacy.unit == PrivacyUnit::person ? "persons" : "records",
-                          .may_be_personal = !config.personal});
+  if (!measured || !replayable || !method.records_of_clients) return std::nullopt;
+  return JoiningFacts{.signal_to_noise = signal_to_noise(facts, rule),
+                      .parameters = facts.dimension,
+                      .records = method.records_of_clients(),
+                      .hiding = method.hiding_of_pairs,
+                      .units = config.privacy.unit == PrivacyUnit::person ? "persons" : "records",
+                      .may_be_personal = !config.personal};
 }
 
 void print_joining(const std::string& outlook) {

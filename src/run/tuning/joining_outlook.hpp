@@ -16,7 +16,7 @@ namespace starling {
 struct JoiningFacts {
   double signal_to_noise = 1;    ///< ρ
   std::size_t parameters = 1;    ///< d
-  View records;                  ///< N_u of all clients: records, or persons
+  Vector records;                ///< N_u of all clients: records, or persons
   std::optional<double> hiding;  ///< clients that would hide each other by --trust pairs; none: it cannot be taken
   std::string units = "records";
   bool may_be_personal = false;  ///< whether --personal is left to be chosen
@@ -35,11 +35,11 @@ enum class Joining { pays, changes_little, costs };
 
 /// Sentences for people who do not know what noise is; empty where there is one client alone.
 [[nodiscard]] std::string joining_outlook(const JoiningFacts& facts);
-/// That of a run whose settings the rule has chosen; empty where the yardstick is not measured: own models, networks,
-/// more than two classes and labels that are numbers, bounded domains and entropic maps, records that come once, and
-/// runs without noise.
-[[nodiscard]] std::string joining_outlook(const TunedMethod& method, const RuleFacts& facts, const LearningRule& rule,
-                                          bool replayable);
+/// The facts of a run whose settings the rule has chosen; none where the yardstick is not measured: own models,
+/// networks, more than two classes and labels that are numbers, bounded domains and entropic maps, records that come
+/// once, and runs without noise.
+[[nodiscard]] std::optional<JoiningFacts> joining_facts(const TunedMethod& method, const RuleFacts& facts,
+                                                        const LearningRule& rule, bool replayable);
 /// Prints it to stderr, if there is any.
 void print_joining(const std::string& outlook);
 

@@ -144,10 +144,14 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   for (TunedValue& each : values) keep_in_range(each);
   tuning_.signal_to_noise = signal_to_noise(facts, rule);
   const std::string outlook = outlook_of(facts, model->dimension());
+  std::optional<JoiningFacts> joining;
+  if (why_sizes_are_unknown(facts).empty()) {
+    joining = joining_facts(method_, facts, rule, run_.inputs.dataset.replayable);
+  }
+  if (joining) tuning_.worth = worth_in_records(*joining);
   if (run_.first_rank()) {
     print_tuning(values, outlook);
-    if (why_sizes_are_unknown(facts).empty())
-      print_joining(joining_outlook(method_, facts, rule, run_.inputs.dataset.replayable));
+    if (joining) print_joining(joining_outlook(*joining));
   }
   return values;
 }

@@ -16,6 +16,7 @@ void KeptChoices::persist(Snapshot& snapshot) {
   snapshot(words);
   snapshot(tuning_.signal_to_noise);
   snapshot(tuning_.most_lost);
+  snapshot(tuning_.worth);
   tuning_.chosen.clear();
   for (std::size_t i = 0; i + 2 < words.size(); i += 3)
     tuning_.chosen.push_back({words[i], words[i + 1], words[i + 2]});

@@ -11,7 +11,7 @@ namespace starling::joining_outlook_test {
 using namespace testing_support;
 
 JoiningFacts facts_of(View records, double signal, std::optional<double> hiding = {}) {
-  return {.signal_to_noise = signal, .parameters = 124, .records = records, .hiding = hiding};
+  return {.signal_to_noise = signal, .parameters = 124, .records = {records.begin(), records.end()}, .hiding = hiding};
 }
 
 /// Runs of a9a with jobs/joining.py (docs/how-to/is-joining-worth-it.md): ρ that they printed, and their accuracies.
