@@ -24,7 +24,6 @@ FedAvgMethod::FedAvgMethod(RunContext& run, RunHome& home, Configured<FedAvgConf
   run_.settle();
   run_.open_model([this] { open_model(); });
   run_.agree_on_own_start(parts_.model.get());
-  if (pairs_) require_equal_rounds(run_.agreement, run_.inputs.served(), parts_.releases, run_.reads_pipes);
   correlate_noise(config_.correlation == CorrelationChoice::two_buffers, parts_.releases);
 }
 
@@ -54,6 +53,12 @@ void FedAvgMethod::choose_pairs() {
   if (!config_.privacy.trusts_pairs) return;
   pairs_ = std::make_shared<RunPairs>(run_.agreement, config_.privacy, run_.inputs.layout->clients(), nullptr,
                                       config_.data.seed);
+  require_known_ends(run_.agreement, run_.reads_pipes);
+  run_.agreement.together([&] {
+    check(std::ranges::find(parts_.weights, 0.0) == parts_.weights.end(),
+          "--trust pairs with a client without records: it counts for nothing in the mean, and its pairs would not "
+          "cancel. Give it records, or leave it out.");
+  });
 }
 
 std::optional<double> FedAvgMethod::hiding_of_pairs() const {

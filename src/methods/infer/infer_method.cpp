@@ -189,7 +189,7 @@ void InferMethod::agree_on_model() {
     config_.step_cap = chosen_step_cap({run_.agreement, *parts_.schedule, even_masses_, config_.mixing,
                                         omd_settings(config_), run_.first_rounds(config_.sgd.steps)});
   }
-  if (pairs_) require_equal_rounds(run_.agreement, run_.inputs.served(), config_.sgd.steps, run_.reads_pipes);
+  if (pairs_) require_known_ends(run_.agreement, run_.reads_pipes);
   // The noise of the warm-up is independent.
   correlate_noise(config_.correlation == CorrelationChoice::two_buffers,
                   config_.sgd.steps - (parts_.warm_up ? parts_.warm_up->rounds() : 0));

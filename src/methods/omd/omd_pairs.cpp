@@ -22,7 +22,7 @@ std::optional<double> OmdMethod::hiding_of_pairs() const {
 
 void OmdMethod::choose_closing_rounds() {
   if (!pairs_) return;
-  require_equal_rounds(run_.agreement, run_.inputs.served(), config_.omd.rounds, run_.reads_pipes);
+  require_known_ends(run_.agreement, run_.reads_pipes);
   const Round of_graph = closing_rounds(pairs_->terms(), run_.inputs.layout->clients(), parts_.graph->contraction(),
                                         config_.mixing.gossip_steps);
   const Round wanted = config_.schedule.any() ? 2 * of_graph : of_graph;  // absent clients and lost messages slow it

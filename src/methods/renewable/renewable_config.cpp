@@ -94,13 +94,19 @@ void add_method_options(Options& options, RenewableConfig& config) {
 
 void add_trust_options(Options& options, RenewableConfig& config) {
   options.group("Trust");
-  options.add(
-      declared("trust",
-               "with --variant private: local (every client adds noise before it sends), central (rank 0 sees the sums "
-               "and adds noise once), masked (clients share the noise, and rank 0 sees the noisy sum alone)",
-               {.relations = {needs("variant=private", "no other variant adds noise to sums")}}),
-      config.trust,
-      {{"local", TrustChoice::local}, {"central", TrustChoice::central}, {"masked", TrustChoice::masked}});
+  std::vector<Relation> relations = relations_of_pairs({});
+  relations.push_back(needs("variant=private", "no other variant adds noise to sums"));
+  options.add(declared("trust",
+                       "with --variant private: local (every client adds noise before it sends), pairs (each pair of "
+                       "clients shares noise besides, which cancels in the sum), central (rank 0 sees the sums and "
+                       "adds noise once), masked (clients share the noise, and rank 0 sees the noisy sum alone)",
+                       {.relations = relations}),
+              config.trust,
+              {{"local", TrustChoice::local},
+               {"pairs", TrustChoice::pairs},
+               {"central", TrustChoice::central},
+               {"masked", TrustChoice::masked}});
+  add_pair_choices(options, config.privacy, " --variant private");
   add_correlation_option(
       options, config.correlation,
       {.help = "with --variant private: blt:2 (the noise of later batches takes back most of that of earlier ones; not "
@@ -237,6 +243,9 @@ void check_protection(const RenewableConfig& config) {
           "nothing that could be certified. Leave them out.");
     check(config.classes == 1, "--classes one-vs-rest with private-paper: its bounds are those of two classes.");
   }
+  check(!config.privacy.trusts_pairs || !config.curvature_share,
+        "--curvature-model released with --trust pairs: noise of pairs is for gradients. Use average, or another "
+        "trust.");
   check(config.trust == TrustChoice::local || !config.privacy.prices_differ(),
         "a price by clients with --trust central or masked: one noise serves all clients. Give one price.");
   check(!config.curvature_share || config.settings.l2 > 0,
@@ -290,6 +299,7 @@ std::string RenewableConfig::why_no_correlation() const {
 }
 
 void complete_renewable_config(RenewableConfig& config, const Options& options) {
+  config.privacy.trusts_pairs = config.trust == TrustChoice::pairs;
   const auto online_default = [&] { return config.variant == Variant::online ? "safe" : "zero"; };
   check_learning_options(config);
   read_penalty(config);
@@ -337,8 +347,10 @@ void complete_renewable_config(RenewableConfig& config, const Options& options) 
     config.why_not.goes_on = "its passes are one search over all data, which begins anew";
   }
   config.why_not.leaves_out = "its records come through a pipe, and are gone";
-  if (config.penalty_changes()) config.why_not.more_rounds = "penalties go by the planned number of batches";
-  if (config.variant == Variant::private_paper) config.why_not.more_rounds = "its noise was made";
+  config.why_not.more_rounds = config.variant == Variant::private_paper ? "its noise was made"
+                               : config.penalty_changes()    ? "penalties go by the planned number of batches"
+                               : config.privacy.trusts_pairs ? "keys of pairs are made for the rounds of a run"
+                                                             : "";
   config.remedies_of_divergence =
       "Scale the features (--scale, --standardise), raise --l2, or take larger batches (--batch)";
   config.settings.with_slopes = config.standard_errors == StandardErrors::sandwich;

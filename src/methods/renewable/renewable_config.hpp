@@ -12,7 +12,7 @@
 namespace starling {
 
 enum class RenewableVariant { online, offline, offline_one_step, private_paper, private_sums };
-enum class TrustChoice { local, central, masked };
+enum class TrustChoice { local, pairs, central, masked };
 enum class StandardErrors { automatic, none, model, sandwich };
 
 struct RenewableConfig : LearningConfig {

@@ -46,6 +46,7 @@ RenewableMethod::RenewableMethod(RunContext& run, RunHome& home, Configured<Rene
   run_.inputs.introduce();
   run_.inputs.open_streams(config_.data);
   run_.agree_on_records();
+  choose_pairs();
   choose_settings();
   run_.settle();
   run_.open_model([this] { open_model(); });
@@ -100,6 +101,14 @@ void RenewableMethod::open_model() {
     run_.notes.emplace_back("persons count alike: each is in the objective by the mean over the person's records");
   }
   parts_.start = config_.start == "safe" ? declare_public(Vector(dimension_)) : start_of_all(config_, dimension_);
+}
+
+/// Sums are added up at rank 0: clients have no neighbours.
+void RenewableMethod::choose_pairs() {
+  if (!config_.privacy.trusts_pairs) return;
+  pairs_ = std::make_shared<RunPairs>(run_.agreement, config_.privacy, run_.inputs.layout->clients(), nullptr,
+                                      config_.data.seed);
+  require_known_ends(run_.agreement, run_.reads_pipes);
 }
 
 void RenewableMethod::choose_rounds() {
@@ -236,6 +245,8 @@ TrustModel RenewableMethod::trust_model() const {
   switch (config_.trust) {
     case TrustChoice::local:
       return TrustModel::local;
+    case TrustChoice::pairs:
+      return TrustModel::pairs;
     case TrustChoice::central:
       return TrustModel::central;
     case TrustChoice::masked:
@@ -248,6 +259,7 @@ RunFacts RenewableMethod::privacy_facts() {
   RunFacts facts = common_facts(config_.offline() ? *run_.inputs.dataset.shape.rounds : config_.settings.rounds);
   if (config_.curvature_share) facts.second = curvature_part();
   facts.trust = trust_model();
+  facts.pairs = pairs_;
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   return facts;
 }

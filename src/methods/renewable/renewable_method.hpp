@@ -7,6 +7,7 @@
 
 #include "privacy/mechanism/paper_perturbation.hpp"
 #include "renewable_config.hpp"
+#include "run/privacy/run_pairs.hpp"
 #include "run/stages/method.hpp"
 #include "run/stages/run_home.hpp"
 
@@ -34,6 +35,7 @@ class RenewableMethod final : public Method {
   void choose_settings();
   void open_model();
   [[nodiscard]] TunedValue batch_of_default() const;
+  void choose_pairs();
   void choose_rounds();
   void choose_correlation();
   [[nodiscard]] bool correlates_by_default(Round rounds) const;
@@ -46,6 +48,7 @@ class RenewableMethod final : public Method {
   Configured<RenewableConfig>& configuration_;
   RenewableConfig& config_ = configuration_.values();
   RenewableParts parts_{config_};
+  std::shared_ptr<const RunPairs> pairs_;  ///< under --trust pairs
 };
 
 }  // namespace starling

@@ -316,6 +316,7 @@ void RenewablePlay::make_noisy_sum() {
   const auto price = [this](Round t) { return begun_.privacy->price_at(0, t); };
   switch (config_.trust) {
     case TrustChoice::local:
+    case TrustChoice::pairs:
       sum_ = std::make_unique<LocalNoise>(root_, *clients_, *parts_.model, begun_.privacy->mechanism(), *codec_);
       return;
     case TrustChoice::central:

@@ -268,6 +268,20 @@ std::optional<Round> Accounts::will_stop_after() const {
   return least;
 }
 
+Round Accounts::will_end_after() const {
+  Round most = 0;
+  for (std::size_t k = 0; k < clients_.size(); ++k) {
+    const Holder& client = clients_[k];
+    const Round left = end_of(client) - client.reserved;
+    const bool limited = terms_of(client).budget && left > 0;
+    if (limited && k > 0 && reserves_like_previous(k)) continue;
+    most = std::max(most, !limited         ? end_of(client)
+                          : client.stopped ? client.reserved
+                                           : client.reserved + affordable_rounds(k, left));
+  }
+  return most;
+}
+
 ClientLosses Accounts::losses(std::size_t k, std::optional<double> delta) const {
   const Terms& terms = terms_of(clients_[k]);
   return losses_of(clients_[k].spending, mechanism_, delta, terms.before, terms.served.uses);

@@ -78,6 +78,17 @@ class Accounts {
     return price;
   }
 
+  /// The round after which no client here releases anything, as streams and budgets are now; 0 if nobody ever does.
+  [[nodiscard]] Round will_end_after() const;
+  /// Clients share noise in pairs, which cancels while all of them release: those whose streams or budgets have ended
+  /// go on with zeros until this round, when the last client of the run ends.
+  void release_zeros_until(Round end) { end_of_zeros_ = end; }
+  /// The price at which client first + k releases zeros in round t, which cost nothing; none where it need not.
+  [[nodiscard]] std::optional<double> price_of_zeros(std::size_t k, Round t) const {
+    if (t >= end_of_zeros_ || is_lost(clients_[k])) return std::nullopt;
+    return price_of(k, t);
+  }
+
   /// The spending of client first + k.
   [[nodiscard]] Client number(std::size_t k) const { return first_ + static_cast<Client>(k); }
   [[nodiscard]] const Spending& spending(std::size_t k) const { return clients_[k].spending; }
@@ -151,6 +162,7 @@ class Accounts {
   const Protection& mechanism_;
   Prices prices_;
   Round rounds_;
+  Round end_of_zeros_ = 0;
   Client first_;
   std::vector<Holder> clients_;
   std::vector<Terms> terms_;

@@ -35,28 +35,27 @@ PairTerms PairTerms::of(const PairGraph& graph, double ratio, double exposure) {
 }
 
 PairNoise::PairNoise(const PairTerms& terms, Ends ends)
-    : terms_(terms), noise_(GaussianNoise::smallest_sigma), words_(NoiseKey(NoiseKey::Bytes{})) {
+    : terms_(terms),
+      ends_(std::move(ends)),
+      noise_(GaussianNoise::smallest_sigma),
+      words_(NoiseKey(NoiseKey::Bytes{})) {
   check(terms.exposure > 0 && terms.exposure <= 1 && terms.ratio > 0 && terms.rounding >= 0,
         "noise between pairs with an exposure of {} and a ratio of {}: the first is at most 1, both are positive.",
         terms.exposure, terms.ratio);
   std::size_t count = 0;
-  for (auto& [client, pairs] : ends) {
-    std::vector<End>& own = ends_[client];
-    for (PairEnd& pair : pairs) own.push_back({std::move(pair)});
-    count += own.size();
-  }
+  for (const auto& [client, own] : ends_) count += own.size();
   if (count > most_ends_shared) return;
-  std::map<std::pair<Client, Client>, End*> seen;
+  std::map<std::pair<Client, Client>, PairEnd*> seen;
   for (auto& [client, own] : ends_) {
-    for (End& end : own) share(client, end, seen);
+    for (PairEnd& end : own) share(client, end, seen);
   }
 }
 
 /// Pairs with both ends here are drawn once. Their ends have the same key.
-void PairNoise::share(Client client, End& end, std::map<std::pair<Client, Client>, End*>& seen) {
-  const auto [place, is_first] = seen.try_emplace(std::minmax(client, end.pair.partner), &end);
-  if (is_first || !std::ranges::equal(place->second->pair.key.bytes(), end.pair.key.bytes())) return;
-  end.shared = place->second->shared = shared_.size();
+void PairNoise::share(Client client, PairEnd& end, std::map<std::pair<Client, Client>, PairEnd*>& seen) {
+  const auto [place, is_first] = seen.try_emplace(std::minmax(client, end.partner), &end);
+  if (is_first || !std::ranges::equal(place->second->key.bytes(), end.key.bytes())) return;
+  end.shared = place->second->shared = static_cast<std::int32_t>(shared_.size());
   shared_.emplace_back();
 }
 
@@ -76,14 +75,14 @@ void PairNoise::draw(const PairEnd& pair, const ReleaseAddress& address, std::sp
 }
 
 /// Adds B to the sum. Where both ends are here, the second takes what the first has drawn.
-void PairNoise::draw(const End& end, const ReleaseAddress& address) {
-  if (!end.shared || shared_.size() * sum_.size() > most_shared) return draw(end.pair, address, sum_);
-  Shared& kept = shared_[*end.shared];
+void PairNoise::draw(const PairEnd& end, const ReleaseAddress& address) {
+  if (end.shared < 0 || shared_.size() * sum_.size() > most_shared) return draw(end, address, sum_);
+  Shared& kept = shared_[static_cast<std::size_t>(end.shared)];
   const bool drawn = kept.round == address.round && kept.index == address.index && kept.sigma == noise_.sigma() &&
                      kept.values.size() == sum_.size();
   if (!drawn) {
     kept.values.assign(sum_.size(), 0);
-    draw(end.pair, address, kept.values);
+    draw(end, address, kept.values);
     kept.round = address.round;
     kept.index = address.index;
     kept.sigma = noise_.sigma();
@@ -104,12 +103,12 @@ void PairNoise::add(const ReleaseAddress& address, double sigma, std::span<std::
   last = address.round;
   if (const double scale = terms_.ratio * sigma; noise_.sigma() != scale) noise_ = GaussianNoise(scale);
   sum_.assign(integers.size(), 0);
-  for (const End& end : ends->second) {
-    if (!end.pair.adds) draw(end, address);
+  for (const PairEnd& end : ends->second) {
+    if (!end.adds) draw(end, address);
   }
   for (std::int64_t& each : sum_) each = -each;
-  for (const End& end : ends->second) {
-    if (end.pair.adds) draw(end, address);
+  for (const PairEnd& end : ends->second) {
+    if (end.adds) draw(end, address);
   }
   std::int64_t bits = 0;
   for (std::size_t i = 0; i < integers.size(); ++i) {
@@ -123,7 +122,7 @@ void PairNoise::add(const ReleaseAddress& address, double sigma, std::span<std::
 
 void PairNoise::begin_replication(std::int64_t number) {
   for (auto& [client, own] : ends_) {
-    for (End& end : own) end.pair.key = end.pair.key.for_run(fmt::format("replication {}", number));
+    for (PairEnd& end : own) end.key = end.key.for_run(fmt::format("replication {}", number));
   }
   for (Shared& kept : shared_) kept.round = -1;
   last_.clear();

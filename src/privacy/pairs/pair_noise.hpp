@@ -53,7 +53,6 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -89,11 +88,12 @@ struct PairTerms {
   [[nodiscard]] double whole() const { return std::sqrt(1 + ratio * ratio * static_cast<double>(most_degree)); }
 };
 
-/// A pair at one of its ends.
+/// A pair at one of its ends. There may be millions.
 struct PairEnd {
   NoiseKey key;
   Client partner = 0;
-  bool adds = true;  ///< the client with the lower number
+  bool adds = true;          ///< the client with the lower number
+  std::int32_t shared = -1;  ///< number of its noise, kept for the other end; -1: that is elsewhere
 };
 
 /// The noise that the clients of this process share with others.
@@ -123,17 +123,12 @@ class PairNoise {
     double sigma = 0;
     std::vector<std::int64_t> values;
   };
-  /// An end of a pair at a client, and the number of its Shared; none: the other end is elsewhere.
-  struct End {
-    PairEnd pair;
-    std::optional<std::size_t> shared = {};
-  };
-  void share(Client client, End& end, std::map<std::pair<Client, Client>, End*>& seen);
-  void draw(const End& end, const ReleaseAddress& address);
+  void share(Client client, PairEnd& end, std::map<std::pair<Client, Client>, PairEnd*>& seen);
+  void draw(const PairEnd& end, const ReleaseAddress& address);
   void draw(const PairEnd& pair, const ReleaseAddress& address, std::span<std::int64_t> integers);
 
   PairTerms terms_;
-  std::map<Client, std::vector<End>> ends_;
+  Ends ends_;
   std::map<std::pair<Client, std::uint32_t>, Round> last_;  ///< round of the last release of a client and index
   GaussianNoise noise_;                                     ///< of the last scale
   Keystream words_;

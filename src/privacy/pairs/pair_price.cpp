@@ -14,7 +14,8 @@ namespace {
 
 constexpr double roundoff_of_price = 0x1p-53;
 constexpr double outweighs_few_roundings = 1 + 0x1p-40;
-constexpr double most_work = 1e9;  // products of numbers
+constexpr double most_work = 1e9;                // products of numbers
+constexpr double most_work_of_coalitions = 5e7;  // as many for each ratio that is tried
 constexpr Client most_clients_of_inverse = 1024;
 constexpr double share_of_clients = 0.6;
 
@@ -92,13 +93,49 @@ double exposure_without(const PairGraph& graph, const NearInverse& all, double s
   return most;
 }
 
+/// Coalitions of so many of n clients.
+double count_of_coalitions(Client clients, Client colluding) {
+  double count = 1;
+  for (Client k = 0; k < colluding && count <= most_work_of_coalitions; ++k)
+    count *= static_cast<double>(clients - k) / (k + 1);
+  return count;
+}
+
 bool small_enough(const PairGraph& graph, Client colluding) {
-  if (colluding > 1 || graph.clients() > most_clients_of_inverse) return false;
-  return colluding == 0 || graph.square_degrees() * static_cast<double>(graph.clients()) <= most_work;
+  const auto n = static_cast<double>(graph.clients());
+  if (graph.clients() > most_clients_of_inverse) return false;
+  if (colluding > 1) return count_of_coalitions(graph.clients(), colluding) * n * n * n <= most_work_of_coalitions;
+  return colluding == 0 || graph.square_degrees() * n <= most_work;
+}
+
+/// The graph without the edges of a coalition, whose members are then alone: their exposure of 1 does not count.
+PairGraph graph_without(const PairGraph& graph, const std::vector<bool>& gone) {
+  std::vector<PairGraph::Pair> pairs;
+  for (Client u = 0; u < graph.clients(); ++u) {
+    for (const Client v : graph.partners(u)) {
+      if (u < v && !gone[static_cast<std::size_t>(u)] && !gone[static_cast<std::size_t>(v)]) pairs.emplace_back(u, v);
+    }
+  }
+  return PairGraph::of(graph.clients(), pairs);
+}
+
+/// The largest exposure over all coalitions of more than one client, an inverse for each.
+double exposure_by_coalitions(const PairGraph& graph, double square, Client colluding) {
+  std::vector<bool> gone(static_cast<std::size_t>(graph.clients()), false);
+  std::fill_n(gone.begin(), colluding, true);
+  double most = 0;
+  do {
+    const NearInverse all = near_inverse(graph_without(graph, gone), square);
+    for (Client u = 0; u < graph.clients(); ++u) {
+      if (!gone[static_cast<std::size_t>(u)]) most = std::max(most, all.entries(u, u) + all.residual);
+    }
+  } while (std::prev_permutation(gone.begin(), gone.end()));
+  return most;
 }
 
 double exact_exposure(const PairGraph& graph, double ratio, Client colluding) {
   const double square = ratio * ratio;
+  if (colluding > 1) return exposure_by_coalitions(graph, square, colluding);
   const NearInverse all = near_inverse(graph, square);
   double most = 0;
   for (Client c = 0; c < graph.clients(); ++c) {

@@ -20,7 +20,8 @@ namespace starling {
 /// partners of a client.
 ///
 /// Complete graphs: exact, 1/m + (1 − 1/m)/(1 + r² m) with m = n − `colluding` honest clients. No or one colluding
-/// client and a small graph: exact, by one inverse and a downdate of it for each colluding client. Otherwise the bound
+/// client and a small graph: exact, by one inverse and a downdate of it for each colluding client. Several of a few
+/// clients (of 16: up to seven, of 24: three, of 40: two): exact, by an inverse for each coalition. Otherwise the bound
 /// of a tree: u, its partners, and the partners of these that are neither u nor partners of u nor in the tree yet.
 /// Edges outside of it are dropped, which raises h. A partner with l such leaves is a way to the ground of conductance
 ///

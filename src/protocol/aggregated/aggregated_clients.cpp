@@ -12,7 +12,14 @@ AggregatedClients::AggregatedClients(Model& model, Accounts& accounts, std::vect
       batches_(streams_.size(), nullptr),
       played_(streams_.size()) {}
 
+Secret<Batch> AggregatedClients::empty_batch() {
+  Batch none;
+  none.clear();
+  return Secret<Batch>(std::move(none));
+}
+
 double AggregatedClients::public_records(std::size_t k, Round t) const {
+  if (batches_[k] == &nothing_) return 0;
   const Stream& stream = *streams_[k];
   const auto m = static_cast<std::int64_t>(batch_);
   const std::optional<Round> rounds = stream.rounds_of_pass();

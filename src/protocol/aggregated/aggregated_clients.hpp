@@ -25,17 +25,20 @@ class AggregatedClients {
   [[nodiscard]] const NoiseKey& key(std::size_t k) const { return keys_[k]; }
 
   /// Reads client k's batch of round t and pays for its releases. Returns the price of a release; none if the client
-  /// does not participate, because its stream or its budget has ended. Rounds ascend.
+  /// does not participate, because its stream or its budget has ended. Under noise between pairs its batch is empty
+  /// then, and it participates with zeros. Rounds ascend.
   std::optional<double> begin(std::size_t k, Round t) {
-    batches_[k] = nullptr;
-    if (streams_[k]->ended(t)) return std::nullopt;
-    const std::optional<double> price = accounts_.pay(k, t);
-    if (!price) return std::nullopt;
+    const std::optional<double> price = streams_[k]->ended(t) ? std::nullopt : accounts_.pay(k, t);
+    if (!price) {
+      const std::optional<double> of_zeros = accounts_.price_of_zeros(k, t);
+      batches_[k] = of_zeros ? &nothing_ : nullptr;
+      return of_zeros;
+    }
     batches_[k] = &streams_[k]->next(t);
     played_.rounds[k].add(t);
     return price;
   }
-  /// Public number of client k's records in round t: it follows from the length of the stream.
+  /// Public number of client k's records in round t, which has begun: it follows from the length of the stream.
   [[nodiscard]] double public_records(std::size_t k, Round t) const;
 
   /// Client k's batch of this round; null if the client does not participate.
@@ -53,11 +56,14 @@ class AggregatedClients {
   std::vector<std::unique_ptr<Stream>> streams_;
 
  private:
+  [[nodiscard]] static Secret<Batch> empty_batch();
+
   Model& model_;
   Accounts& accounts_;
   std::vector<NoiseKey> keys_;
   std::size_t batch_;
   std::vector<const Secret<Batch>*> batches_;
+  Secret<Batch> nothing_ = empty_batch();
   Played played_;
   Secret<Vector> gradient_;
 };

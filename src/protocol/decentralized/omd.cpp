@@ -72,7 +72,10 @@ void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
     due_.begin_round(mixer_.clock());  // η_t
     for (std::size_t k = 0; k < holdings_.mass.size(); ++k) {
       const std::optional<double> price = pay(k, t);
-      if (!price) continue;
+      if (!price) {
+        release_zeros(k, t);
+        continue;
+      }
       const View x = mirror_.model(holdings_.state.value()[k], scratch_);
       const Secret<Batch>& batch = learning_->streams[k]->next(t);
       play(k, t, x, batch);             // 1. f_u,t(x_u,t), g_u,t
@@ -141,19 +144,33 @@ void DecentralizedOmd::play(std::size_t k, Round t, View x, const Secret<Batch>&
   naming_client(client(k), t, [&] { apply(evaluate, gradient_, played_.tallies[k], played_.objectives[k], batch); });
 }
 
-/// ĝ = mean of clipped gradients + noise (docs/methods/privacy.md, "One release"), times the client's public factor,
-/// then + λx, and with constraints the gradient of the Lagrangian (docs/methods/constraints.md).
+/// The noisy mean of clipped gradients (docs/methods/privacy.md, "One release"), times the client's public factor.
+void DecentralizedOmd::add_noise(const ReleaseAddress& address, std::size_t k, double price) {
+  learning_->mechanism.release(address, price, learning_->keys[k], gradient_, noisy_gradient_);
+  if (factor(k) != 1) noisy_gradient_.update([&](Vector& gradient) { scale(factor(k), gradient); });
+}
+
+/// ĝ = noisy mean + λx, and with constraints the gradient of the Lagrangian (docs/methods/constraints.md).
 void DecentralizedOmd::release(std::size_t k, Round t, View x, const Secret<Batch>& batch, double price) {
   const ReleaseAddress address{ReleasePath::omd_gradient, client(k), t, 0};
-  const NoiseKey& key = learning_->keys[k];
-  learning_->mechanism.release(address, price, key, gradient_, noisy_gradient_);
+  add_noise(address, k, price);
   played_.rounds[k].add(t);
-  if (factor(k) != 1) noisy_gradient_.update([&](Vector& gradient) { scale(factor(k), gradient); });
   if (settings_.l2 != 0) {
     noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2 * settings_.l2_share, x, gradient); });
   }
   if (learning_->constraints == nullptr) return;
-  learning_->constraints->bend(k, address, price, key, settings_.step_at(t), x, batch, noisy_gradient_);
+  learning_->constraints->bend(k, address, price, learning_->keys[k], settings_.step_at(t), x, batch, noisy_gradient_);
+}
+
+/// A step of noise alone, which other clients' noise takes away: of a client whose records or budget have ended, under
+/// noise between pairs.
+void DecentralizedOmd::release_zeros(std::size_t k, Round t) {
+  if (!learning_ || mixer_.attendance(k) == Attendance::gone) return;
+  const std::optional<double> price = learning_->accounts.price_of_zeros(k, t);
+  if (!price) return;
+  gradient_.update([this](Vector& gradient) { gradient.assign(dimension_, 0.0); });
+  add_noise({ReleasePath::omd_gradient, client(k), t, 0}, k, *price);
+  step(k);
 }
 
 /// ∇R(y) = ∇R(x) − (η_t / w) ĝ,  z = argmin over x in X of B_R(x ‖ y).

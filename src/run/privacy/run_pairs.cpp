@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <sstream>
 
@@ -74,22 +73,8 @@ std::optional<double> hiding_of_pairs(const PrivacyOptions& options, Client clie
   return least_hiding(chosen_pairs(options, clients, neighbours, seed), options.collusion);
 }
 
-void require_equal_rounds(Agreement& agreement, const std::vector<ServedRounds>& served, Round planned,
-                          bool reads_pipes) {
-  Round least = std::numeric_limits<Round>::max();
-  Round most = 0;
-  for (const ServedRounds& each : served) {
-    const Round rounds = std::min(planned, each.of_all.value_or(planned));
-    least = std::min(least, rounds);
-    most = std::max(most, rounds);
-  }
-  least = agreement.min(declare_public(least));
-  most = agreement.max(declare_public(most));
+void require_known_ends(Agreement& agreement, bool reads_pipes) {
   agreement.together([&] {
-    check(least == most,
-          "--trust pairs with clients of {} to {} rounds: pairs of a client whose records have ended no longer cancel. "
-          "Give every client records, or use --trust local.",
-          least, most);
     check(!reads_pipes,
           "--trust pairs with records that come through a pipe: nobody knows when they end, and then pairs no longer "
           "cancel. Use files, or --trust local.");
@@ -156,7 +141,8 @@ PairKeys agree_on_pair_keys(Agreement& agreement, const Layout& layout, const Pa
                        "the public key of client {} came back changed: whoever relays the keys may have exchanged it. "
                        "Do not go on.",
                        u);
-      result.ends[u] = ends_of_client(u, own[k], result.public_keys, graph, run_id, attempt);
+      std::vector<PairEnd> ends = ends_of_client(u, own[k], result.public_keys, graph, run_id, attempt, result.ends);
+      result.ends.emplace(u, std::move(ends));
     }
   });
   return result;

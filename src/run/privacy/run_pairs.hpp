@@ -31,10 +31,9 @@ inline constexpr Client most_clients_of_all_pairs = 64;
 /// so many that nobody would wait. Rank-local.
 [[nodiscard]] std::optional<double> hiding_of_pairs(const PrivacyOptions& options, Client clients,
                                                     const Schedule* neighbours, std::uint64_t seed);
-/// Pairs cancel only if all clients step in every round: throws UsageError unless this rank's clients, and those of all
-/// others, have records for as many of the `planned` rounds. **Collective.**
-void require_equal_rounds(Agreement& agreement, const std::vector<ServedRounds>& served, Round planned,
-                          bool reads_pipes);
+/// Clients go on releasing zeros until the last of them ends (Accounts::release_zeros_until): throws UsageError where
+/// nobody knows when that is. **Collective.**
+void require_known_ends(Agreement& agreement, bool reads_pipes);
 
 /// The public part, the same on all ranks.
 class RunPairs {

@@ -174,16 +174,20 @@ void RunPrivacy::start_accounts() {
   });
   FirstRelease here = FirstRelease::none;
   std::optional<Round> stop;
+  Round end = 0;
   agreement_.together([&] {
     const BlockSizes blocks =
         options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
     if (no_client_left_) return;
     accounts_->keep_in(ledgers, blocks);
     accounts_->skip_to_begin();
-    if (!options_.budget) return;
-    accounts_->limit(budgets_);
-    if (options_.total_epsilon) stop = accounts_->will_stop_after();
+    if (options_.budget) {
+      accounts_->limit(budgets_);
+      if (options_.total_epsilon) stop = accounts_->will_stop_after();
+    }
+    if (facts_.pairs) end = accounts_->will_end_after();
   });
+  if (facts_.pairs) accounts_->release_zeros_until(agreement_.max(declare_public(end)));
   if (options_.budget) see_what_is_left();
   require_total_within_budget(least_of_all(stop));
   agreement_.together([&] {

@@ -184,8 +184,7 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy, DataSettings
 std::vector<Relation> relations_of_pairs(const std::vector<Relation>& of_command) {
   std::vector<Relation> relations{needs("mechanism=gaussian", "noise between pairs is Gaussian"),
                                   excludes("unit=component", "its cost is known for whole gradients"),
-                                  excludes("audit", "canaries do not show what a coalition sees"),
-                                  excludes("budget", "pairs of a client that stops no longer cancel")};
+                                  excludes("audit", "canaries do not show what a coalition sees")};
   relations.insert(relations.end(), of_command.begin(), of_command.end());
   for (Relation& each : relations) each = each.only_for("pairs");
   return relations;
@@ -203,32 +202,27 @@ void add_pair_options(Options& options, PrivacyOptions& privacy, const std::vect
   add_pair_choices(options, privacy);
 }
 
-void add_pair_choices(Options& options, PrivacyOptions& privacy) {
+void add_pair_choices(Options& options, PrivacyOptions& privacy, const std::string& beside) {
+  const std::string with = " --trust pairs --mechanism gaussian --total-epsilon 1" + beside;
   const Relation in_pairs = needs("trust=pairs", "without it no noise is shared");
   options.add(
       option("collusion", "K",
              "of --trust pairs: the printed losses hold against any K clients that pool all that they know, and "
              "everybody outside",
-             {.initial = "1",
-              .range = {0, 1e6},
-              .unit = "clients",
-              .example = "2 --trust pairs --mechanism gaussian --total-epsilon 1",
-              .relations = {in_pairs}}),
+             {.initial = "1", .range = {0, 1e6}, .unit = "clients", .example = "2" + with, .relations = {in_pairs}}),
       privacy.collusion);
   options.add(
       option(
           "pairs", "WHICH",
           "of --trust pairs: who shares noise: all, neighbours (of the topology, if there is one, and others by lot, "
           "to have 2K + 16 partners each), or a topology file. Default: all of up to 64 clients, else neighbours",
-          {.example = "all --trust pairs --mechanism gaussian --total-epsilon 1",
-           .files = named::spec,
-           .relations = {in_pairs}}),
+          {.example = "all" + with, .files = named::spec, .relations = {in_pairs}}),
       privacy.pairs_choice);
 }
 
 bool may_share_noise(const PrivacyOptions& privacy) {
   return privacy.mechanism && !privacy.trusts_pairs && privacy.mechanism_row().gaussian() && is_whole(privacy.unit) &&
-         !privacy.prices_change() && !privacy.prices_differ() && !privacy.budget && !privacy.audit;
+         !privacy.prices_change() && !privacy.prices_differ() && !privacy.audit;
 }
 
 void check_privacy_options(const PrivacyOptions& privacy) {

@@ -72,9 +72,10 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy, DataSettings
 /// Adds --trust local|pairs and its options, for commands whose clients may hide each other. `of_command` are further
 /// options beside which pairs would not cancel.
 void add_pair_options(Options& options, PrivacyOptions& privacy, const std::vector<Relation>& of_command);
-/// The relations of `--trust pairs`, and its options: for commands with other values of --trust.
+/// The relations of `--trust pairs`, and its options: for commands with other values of --trust. `beside` is what their
+/// examples need besides.
 [[nodiscard]] std::vector<Relation> relations_of_pairs(const std::vector<Relation>& of_command);
-void add_pair_choices(Options& options, PrivacyOptions& privacy);
+void add_pair_choices(Options& options, PrivacyOptions& privacy, const std::string& beside = "");
 
 /// Whether clients that do not share noise in pairs might, as far as prices and mechanism go.
 [[nodiscard]] bool may_share_noise(const PrivacyOptions& privacy);

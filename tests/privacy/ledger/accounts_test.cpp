@@ -203,6 +203,29 @@ TEST(Accounts, StopAtTheBudgetToTheRound) {
   }
 }
 
+TEST(Accounts, ReleaseZerosUntilTheLastClientEnds) {
+  const TemporaryFolder folder;
+  const auto mechanism = laplace(0.5, 0.5);
+  Ledger ledger = Ledger::open(folder / "ledger");
+  ledger.begin(run_of(*mechanism, {{0, 1}, 2}));
+  // One ends with its stream, one with its budget, one with the run: 20 rounds.
+  Accounts accounts(*mechanism, fixed(0.5), 20, 0, {{4, 1, 7}, {}, {4, 1, 16}});
+  accounts.keep_in({&ledger}, BlockSizes::doubling());
+  accounts.limit({budget(100), budget(5), budget(6)});
+  EXPECT_FALSE(accounts.price_of_zeros(0, 7)) << "nobody shares noise";
+  ASSERT_TRUE(accounts.open());
+  EXPECT_EQ(accounts.will_end_after(), 12);
+  accounts.release_zeros_until(accounts.will_end_after());
+  EXPECT_EQ(paid(accounts, 0, 7), 7);
+  EXPECT_EQ(accounts.price_of_zeros(0, 7), 0.5);
+  EXPECT_EQ(paid(accounts, 1, 20), 10);
+  EXPECT_EQ(accounts.price_of_zeros(1, 11), 0.5);
+  EXPECT_FALSE(accounts.price_of_zeros(1, 12));
+  EXPECT_EQ(paid(accounts, 2, 16), 12);
+  EXPECT_EQ(accounts.will_end_after(), 12) << "likewise for a run that goes on";
+  EXPECT_EQ(accounts.losses(1, 0.0).client.epsilon, 5) << "zeros cost nothing";
+}
+
 TEST(Accounts, CountWhatEarlierRunsSpent) {
   const TemporaryFolder folder;
   const auto mechanism = laplace(0.5, 0.5);
