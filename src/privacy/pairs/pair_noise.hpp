@@ -34,12 +34,11 @@
 ///    √h ‖D‖ + ½ √(R d T) in units of σ_a. Independent noise: T = 1 for each use of the record. Correlated noise: ‖D‖
 ///    is that of correlated_gaussian.hpp, step 2, which holds for any integer noise N, and T is the number of rounds of
 ///    a chain, at most `most_rounds`. Rounds may depend on earlier releases: correlation.cpp, step 4.
-/// 5. A client that releases nothing in a round tells nothing, and its sum need not be kept: h is no larger. A pair
-/// that
-///    does not cancel, since its ends step differently, therefore only adds noise.
-/// 6. Same integers, same bytes. A's keystream depends on the address and on b_u + Σ ± B: never do two different
-/// vectors
-///    meet the same A. B's keystream cannot depend on the records, which only one end has. Its key depends on the run's
+/// 5. A client that releases nothing in a round tells nothing, and its sum need not be kept: h is no larger. One whose
+///    records or budget have ended releases b_u = 0 so that its pairs cancel: D is 0 there. A pair that does not
+///    cancel, since its ends step differently, therefore only adds noise.
+/// 6. Same integers, same bytes. A's keystream depends on the address and on b_u + Σ ± B: no two different vectors meet
+///    the same A. B's keystream cannot depend on the records, which only one end has. Its key depends on the run's
 ///    id and on the digest of all that determines the run's integers, its nonce on the round and the index. A run that
 ///    is repeated with other integers has other B. Where somebody lies about that digest, and lets a client release two
 ///    vectors at one address, their difference has no noise but two independent A: each release still costs no more

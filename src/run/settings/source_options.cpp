@@ -76,7 +76,7 @@ void add_gap_options(Options& options, ReadSettings& settings) {
              "what a missing feature becomes (empty, NA, NaN): refuse (an error), zero (0 after --standardise or "
              "--ranges), indicator (zero, and each column COLUMN gets a further feature COLUMN.missing of 0 and 1) or "
              "constant:FILE (public constants: CSV with a line `feature,value`, then one for every feature)",
-             {.initial = "refuse", .example = "indicator", .files = named::missing}),
+             {.initial = "refuse", .example = "zero", .files = named::missing}),
       [&settings](const std::string& text) { read_missing(text, settings); });
 }
 

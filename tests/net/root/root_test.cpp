@@ -77,7 +77,7 @@ TEST_P(RootSums, AreThoseOfOneRankBitForBit) {
       own.update([&](Vector& v) { v = content(c, root.first() + static_cast<Client>(k), t); });
       return own;
     };
-    for (const char* how : {"packed", "float32", "quantised:7"}) {
+    for (const char* how : {"double", "float32", "bits:7"}) {
       const auto codec = make_curvature_codec(how, c.before, order);
       asked = 0;
       EXPECT_EQ(root.sum(length, contribution, *codec).value(), here(serial_sum(c, t, *codec))) << how;
@@ -119,7 +119,7 @@ TEST_P(RootSums, OfWhatIsEntrustedAreTheSame) {
   const Case c = GetParam();
   Root root(world(), Layout(c.clients, world().size()));
   const std::size_t length = c.before + c.triangles * triangle;
-  for (const char* how : {"packed", "quantised:9"}) {
+  for (const char* how : {"double", "bits:9"}) {
     const auto codec = make_curvature_codec(how, c.before, order);
     Entrusted<Vector> own = Release::entrust({});
     const Secret<Vector> total = root.sum_entrusted(
