@@ -132,7 +132,7 @@ class ManInTheMiddle(Owners):
                     self.assertEqual((len(set(codes)), len(said), model), (1, 1, None), said)
                     self.assertLess(seconds, SENTENCE)
                     refused += "signature for introduction is not that of" in said[0]
-        self.assertGreater(refused, 4 if SLOW else 1)
+        self.assertGreater(refused, 4 if SLOW else 0)
 
     def test_a_delay_changes_nothing(self):
         _, _, _, right = self.play("omd", proxy.Order(), "right")
