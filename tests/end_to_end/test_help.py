@@ -52,7 +52,7 @@ class Texts(HelpCase):
         for line in (r"starling omd --watchdog SECONDS", r"  values    a number from 0\.1 to 1e\+09", r"  unit      seconds",
                      r"  default   60", r"  example   starling omd --watchdog 60"):
             self.assertRegex(text, f"(?m)^{line}$")
-        for option, example in (("total-epsilon", "1 --mechanism gaussian"), ("missing", "indicator")):
+        for option, example in (("total-epsilon", "1 --mechanism gaussian"), ("missing", "zero")):
             text = self.help("omd", f"--help={option}")
             self.assertNotIn("a file or directory", text)
             self.assertIn(f"example   starling omd --{option} {example}", text)

@@ -145,15 +145,17 @@ void DecentralizedOmd::play(std::size_t k, Round t, View x, const Secret<Batch>&
 }
 
 /// The noisy mean of clipped gradients (docs/methods/privacy.md, "One release"), times the client's public factor.
-void DecentralizedOmd::add_noise(const ReleaseAddress& address, std::size_t k, double price) {
+/// Returns its address.
+ReleaseAddress DecentralizedOmd::add_noise(std::size_t k, Round t, double price) {
+  const ReleaseAddress address{ReleasePath::omd_gradient, client(k), t, 0};
   learning_->mechanism.release(address, price, learning_->keys[k], gradient_, noisy_gradient_);
   if (factor(k) != 1) noisy_gradient_.update([&](Vector& gradient) { scale(factor(k), gradient); });
+  return address;
 }
 
 /// ĝ = noisy mean + λx, and with constraints the gradient of the Lagrangian (docs/methods/constraints.md).
 void DecentralizedOmd::release(std::size_t k, Round t, View x, const Secret<Batch>& batch, double price) {
-  const ReleaseAddress address{ReleasePath::omd_gradient, client(k), t, 0};
-  add_noise(address, k, price);
+  const ReleaseAddress address = add_noise(k, t, price);
   played_.rounds[k].add(t);
   if (settings_.l2 != 0) {
     noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2 * settings_.l2_share, x, gradient); });
@@ -169,7 +171,7 @@ void DecentralizedOmd::release_zeros(std::size_t k, Round t) {
   const std::optional<double> price = learning_->accounts.price_of_zeros(k, t);
   if (!price) return;
   gradient_.update([this](Vector& gradient) { gradient.assign(dimension_, 0.0); });
-  add_noise({ReleasePath::omd_gradient, client(k), t, 0}, k, *price);
+  static_cast<void>(add_noise(k, t, *price));
   step(k);
 }
 

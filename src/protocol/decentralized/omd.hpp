@@ -170,7 +170,7 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] bool may_step(std::size_t k);
   [[nodiscard]] std::optional<double> pay(std::size_t k, Round t);
   void play(std::size_t k, Round t, View x, const Secret<Batch>& batch);
-  void add_noise(const ReleaseAddress& address, std::size_t k, double price);
+  ReleaseAddress add_noise(std::size_t k, Round t, double price);
   void release_zeros(std::size_t k, Round t);
   void release(std::size_t k, Round t, View x, const Secret<Batch>& batch, double price);
   void step(std::size_t k);
