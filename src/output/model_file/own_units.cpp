@@ -6,6 +6,17 @@
 
 namespace starling {
 
+namespace {
+
+/// Whether a column is clipped so near to 0 that its sign alone counts, as histograms leave those that show zeros
+/// alone.
+bool tells_sign(const Standardisation& column) {
+  constexpr double near = 0x1p-10;
+  return column.mean == 0 && column.is_clipped() && !column.is_left_out() && column.deviation * column.limit <= near;
+}
+
+}  // namespace
+
 OwnUnits::OwnUnits(const PublicConstants& constants, const std::optional<Standardisation>& label, std::size_t features,
                    bool intercept)
     : slopes_(features, 1.0), shares_(features, 0.0) {
@@ -14,7 +25,8 @@ OwnUnits::OwnUnits(const PublicConstants& constants, const std::optional<Standar
   const std::vector<ColumnFeature> made = standardised ? constants.made_features() : std::vector<ColumnFeature>();
   for (std::size_t j = 0; j < features; ++j) {
     const bool is_number = j < made.size() && made[j].kind == ColumnFeature::Kind::value;
-    const Standardisation own = is_number ? constants.standardisation[made[j].column] : Standardisation();
+    Standardisation own = is_number ? constants.standardisation[made[j].column] : Standardisation();
+    if (tells_sign(own)) own.deviation = 1 / own.limit;
     slopes_[j] = of_label.deviation * constants.scale / own.deviation;
     shares_[j] = -of_label.deviation * constants.scale * own.mean / own.deviation;
   }

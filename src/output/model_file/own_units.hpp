@@ -10,7 +10,8 @@ namespace starling {
 /// The map from coefficients b of prepared features, with the intercept last, to those of the source's own columns.
 /// Scores are b0 + Σ b_j a (x_j − m_j)/s_j of a label (y − m)/s, or y itself, where a is --scale. So slope j is
 /// s a b_j/s_j, and the intercept is m + s (b0 − Σ a b_j m_j/s_j). Features that are no column's number (categories,
-/// indicators, those of pictures) have m_j = 0 and s_j = 1. Without an intercept there are only the slopes.
+/// indicators, those of pictures) have m_j = 0 and s_j = 1. Of a column whose sign alone counts, b_j times its clip is
+/// what a value of 1 does, as of a flag: s_j is 1/clip. Without an intercept there are only the slopes.
 class OwnUnits {
  public:
   /// `features` is the number of prepared features. `label`: of the label, where scores predict it.

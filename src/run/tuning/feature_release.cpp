@@ -454,8 +454,8 @@ TunedValue FeatureRelease::value_of() {
   std::vector<std::string> values(columns_, "0/1");
   for (std::size_t j = 0; j < sights_.size(); ++j) {
     auto [kind, moments, _, reach] = sights_[j];
-    if (kind == FeatureSight::Kind::zeros) {  // other values are rare: most such columns are flags
-      moments.deviation = 1 / clip;
+    if (kind == FeatureSight::Kind::zeros) {  // there may be a few other values, of any size: the sign is what counts
+      moments.deviation = std::ldexp(1.0, FeatureHistograms::lowest_exponent);
     } else {  // values that are known to be there are not clipped, so that coefficients hold for them
       moments.deviation = std::max(moments.deviation, reach / clip);
     }
