@@ -112,7 +112,7 @@ Decision about_commas(const std::string& source) {
   return {fmt::format("{}: numbers have decimal commas", source), {"decimal = comma"}};
 }
 
-/// Of files of which some have decimal commas, each is read as it is written.
+/// Changes the decision on decimal commas where only some files have them: `--decimal auto` tells for each file.
 void tell_commas_of_some(Decision& decision, Client files) {
   const Client with_commas = 1 + static_cast<Client>(decision.more_files);
   if (with_commas == files) return;

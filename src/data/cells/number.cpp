@@ -27,7 +27,7 @@ std::size_t take_digits(std::string_view text, std::size_t& at) {
   return at - from;
 }
 
-/// Of digits, at most four.
+/// The number that these digits write, of which there are four at most.
 unsigned plain_number(std::string_view digits) {
   unsigned number = 0;
   for (const char digit : digits) number = 10 * number + static_cast<unsigned>(digit - '0');
@@ -67,7 +67,7 @@ struct Explanation {
   std::string remedy;
 };
 
-/// What mends a date, which has a form or day that is not known where dates are read.
+/// The advice in a message on a date: --dates, and another form where this one is not read.
 std::string remedy_of_date(std::string_view text, const Remedies& remedies) {
   std::string remedy = read_date(text) ? "" : "write it as 2024-03-01, a day of the calendar, ";
   if (remedies.dates)

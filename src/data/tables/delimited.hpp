@@ -15,7 +15,7 @@ namespace starling {
 /// Fields of a line, as views of it.
 using Fields = std::vector<std::string_view>;
 
-/// How the fields of a table are numbers.
+/// The notation of numbers in a table of text.
 struct NumberRules {
   bool decimal_comma = false;
   std::optional<std::chrono::sys_days> first_day;  ///< dates are days since then; none: they are no numbers

@@ -1,4 +1,4 @@
-// What `starling vertical --protocol embeddings` settles before its rounds.
+// The setup of `starling vertical --protocol embeddings`: networks, rounds and bits of messages.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
-/// What ranks have settled of one run of `starling vertical`. Client 0 is the fusion centre or the dealer, client k is
-/// party k.
+/// The settings, columns and records of one run of `starling vertical`, once its ranks agree on them. Client 0 is the
+/// fusion centre or the dealer, client k is party k.
 #pragma once
 
 #include <memory>
