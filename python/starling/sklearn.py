@@ -3,8 +3,8 @@
     model = PrivateLogisticRegression(epsilon=1, clients=5).fit(X, y)
     model.predict_proba(X_new), model.coef_, model.privacy_
 
-Every `fit` is a run in which a record pays `epsilon`. A search over 4 settings with 5 folds has 21 of them. `partial_fit` is not
-there, as a record would pay at each call.
+Every `fit` is a run in which a record pays `epsilon`. A search over 4 settings with 5 folds has 21 of them. `partial_fit` goes on
+from the model with the next records of a stream: a record pays in the call that has it, and `spent_` says what all calls come to.
 """
 
 from __future__ import annotations
@@ -60,6 +60,8 @@ DEVIATIONS["PrivateClassifier"] = DEVIATIONS["PrivateLogisticRegression"] = {
     "check_classifiers_classes": FEW}
 
 
+#: Options that fix what a model's numbers mean: a run that goes on from a model keeps those of its first run.
+UNITS = ("standardise", "norm", "label-size")
 #: Keywords of starling.omd that `options` may not have, and what says the same.
 PARAMETERS = {**dict.fromkeys(("mechanism", "epsilon", "total_epsilon", "mu"), "epsilon"), "delta": "delta",
               **dict.fromkeys(("clients", "clients_per_rank"), "clients"), "seed": "random_state", "output": "output",
@@ -126,6 +128,25 @@ def with_codes(x, categories):
     return x
 
 
+def chosen_of(path):
+    """{option: value} of a configuration file."""
+    with open(path, encoding="utf-8") as file:
+        return dict(line.rstrip("\n").split(" = ", 1) for line in file if " = " in line)
+
+
+def together(paid):
+    """`spent_` of calls whose losses are (mu or None, epsilon, delta)."""
+    if any(epsilon is None for _, epsilon, _ in paid):
+        return {"calls": len(paid), "epsilon": None, "epsilon_in_all": None, "delta": None}
+    once, delta = max(epsilon for _, epsilon, _ in paid), max(delta for _, _, delta in paid)
+    if all(mu is not None for mu, _, _ in paid):
+        mu = math.hypot(*(mu for mu, _, _ in paid))
+        epsilon = starling.privacy.spend(mechanism="gaussian", mu=mu, delta=delta)["epsilon"]
+    else:
+        epsilon, delta = sum(epsilon for _, epsilon, _ in paid), sum(delta for _, _, delta in paid)
+    return {"calls": len(paid), "epsilon": once, "epsilon_in_all": epsilon, "delta": delta}
+
+
 def text_of_category(value):
     return re.sub(r"[\r\n]+", " ", str(value))
 
@@ -134,7 +155,9 @@ class PrivateEstimator(BaseEstimator):
     """What the estimators share: checks of their input, the run, and the model that it leaves.
 
     After `fit` an estimator has `n_features_in_`, `feature_names_in_` of a DataFrame, `summary_` (summary.json as a
-    dictionary), `privacy_` (the privacy statement) and `model_` (the bytes of model.h5).
+    dictionary), `privacy_` (the privacy statement), `model_` (the bytes of model.h5) and `spent_`: the number of `calls` that the
+    model has learned by, `epsilon` of a record that one of them has had, and `epsilon_in_all` of a record that all have had, at
+    `delta`. Of runs without noise both are None.
     """
 
     def __init__(self, epsilon=1.0, *, delta=1e-5, clients=None, random_state=None, output=None, progress="off", options=None):
@@ -179,6 +202,10 @@ class PrivateEstimator(BaseEstimator):
             if each is not None:
                 each.poor_score = self._is_private()
         return tags
+
+    def fit(self, X, y, owners=None):
+        """Learns from records X (m, features) with labels y (m,). `owners` (m,) names the client of each record."""
+        return self._learn(X, y, owners)
 
     def _validated(self, x, *y, **choices):
         """X as numbers, in which categories have their codes, and y. Raises ValueError."""
@@ -243,23 +270,35 @@ class PrivateEstimator(BaseEstimator):
         of = x.iloc.__getitem__ if is_frame(x) else x.__getitem__
         return {"records": [(of(each), y[each]) for each in rows], "partition": None}
 
-    def _learn(self, x, y, owners, **learning):
-        """Runs starling.omd on validated records, and keeps what it leaves."""
+    def _learn(self, x, y, owners, going_on=False, **names):
+        """Runs starling.omd, from the model on if the estimator has one and is `going_on`, and keeps what the run leaves."""
         if starling.ranks() > 1:
             raise UsageError("an estimator learns in one process, and mpirun has started several. Call starling.omd.")
+        going_on = going_on and hasattr(self, "model_")
+        x, y = self._checked(x, y, going_on, **names)
+        y, learning = self._task(y)
         with tempfile.TemporaryDirectory(prefix="starling-") as folder:
             self._check_parameters({**learning, **({"encode": 1} if self._categories else {})})
             if self._categories:
                 codes = os.path.join(folder, "categories.csv")
                 self._write_categories(codes)
                 learning["encode"] = f"onehot:{codes}"
-            if self._is_private():
+            if self._is_private() and not going_on:
                 Fits.add()
-            given = {"output": os.path.join(folder, "run") if self.output is None else self.output}
-            keywords = {**self._options(), **self._records(self._offered(x), y, owners), **learning, **given, **(self.options or {})}
+            output = os.path.join(folder, "run") if self.output is None else self.output
+            options = dict(self.options or {})
+            if going_on and self.output is not None:
+                output = f"{output}-{self.spent_['calls'] + 1}"
+            if going_on and self._units:
+                learning["start"] = os.path.join(folder, "start.h5")
+                with open(learning["start"], "wb") as file:
+                    file.write(self.model_)
+                options = {name: value for name, value in options.items() if name != "ranges"} | self._units
+            keywords = {**self._options(), **self._records(self._offered(x), y, owners), **learning, "output": output, **options}
             with ONE:
                 run = starling.omd(**keywords)
                 self._keep(run)
+                self._account(run, self._paid if going_on else [])
         return self
 
     def _keep(self, run):
@@ -269,12 +308,26 @@ class PrivateEstimator(BaseEstimator):
         with open(run.file("model.h5"), "rb") as file:
             self.model_ = file.read()
 
-    def _fit(self, x, y, **choices):
-        """Validated X and y; what `fit` learns of the columns is kept."""
+    def _account(self, run, paid):
+        """Adds the loss of the run to those of the calls before, and keeps the units in which the model learns."""
+        loss = run.summary["privacy"]
+        self._paid = [*paid, (loss["mu"], loss["epsilon"], loss["delta"])]
+        self.spent_ = together(self._paid)
+        if len(self._paid) > 1 and self._is_private():
+            self.privacy_ += ("This model has learned by {calls} calls. A record that one call has had pays at most epsilon = {epsilon:.6g}, one that all "
+                              "have had epsilon = {epsilon_in_all:.6g}, both at delta = {delta:g}.\n".format(**self.spent_))
+        config = chosen_of(run.file("config.ini"))
+        units = config.get("standardise", "").removeprefix("values:").split(",")
+        nothing = all(each == "drop" for each in units if not each.startswith("label="))
+        self._units = {} if nothing else {name.replace("-", "_"): config[name] for name in UNITS if name in config}
+
+    def _fit(self, x, y, going_on, **choices):
+        """Validated X and y; what the first call learns of the columns is kept."""
         require_one_order(x, y, "fit")
-        self._categories = declared_categories(x)
-        self._columns = [str(name) for name in x.columns] if is_frame(x) else None
-        return self._validated(x, y, **choices)
+        if not going_on:
+            self._categories = declared_categories(x)
+            self._columns = [str(name) for name in x.columns] if is_frame(x) else None
+        return self._validated(x, y, reset=not going_on, **choices)
 
     def _applied(self, x, what):
         """A column of the table of predictions, or several."""
@@ -315,18 +368,30 @@ class LinearEstimator(PrivateEstimator):
 class ClassLabels(ClassifierMixin):
     """Labels of any kind, and probabilities. `classes_` has the labels in their order."""
 
-    def _fit_classes(self, x, y):
+    def partial_fit(self, X, y, classes=None, owners=None):
+        """Goes on from the model with the next records of a stream. `classes` are all labels that may occur: the first call needs
+        them, unless the parameter of this name has them. The others are those of `fit`."""
+        return self._learn(X, y, owners, going_on=True, classes=classes, all_named=True)
+
+    def _checked(self, x, y, going_on, classes=None, all_named=False):
         """Validated X, and y as the numbers of the classes. Raises ValueError."""
-        x, y = self._fit(x, y)
+        if classes is None:
+            classes = self.classes_ if going_on else self.classes
+        if all_named and classes is None:
+            raise ValueError("classes=None: the first call of partial_fit must name all labels that may occur. Give classes=.")
+        x, y = self._fit(x, y, going_on)
         check_classification_targets(y)
         y = column_or_1d(y, warn=True)
-        self.classes_ = np.unique(y if self.classes is None else self.classes)
-        unknown = int((~np.isin(y, self.classes_)).sum())
+        known = np.unique(y if classes is None else classes)
+        if going_on and not np.array_equal(known, self.classes_):
+            raise ValueError(f"classes: they are not those of the first call: {', '.join(map(str, self.classes_))}. Leave classes out.")
+        unknown = int((~np.isin(y, known)).sum())
         if unknown:
-            raise ValueError(f"classes: {unknown} labels are none of {', '.join(map(str, self.classes_))}. Name all classes.")
-        if len(self.classes_) < 2:
+            raise ValueError(f"classes: {unknown} labels are none of {', '.join(map(str, known))}. Name all classes.")
+        if len(known) < 2:
             raise ValueError("y has one class, and a classifier needs two or more classes. Give classes= if there are others.")
-        return x, np.searchsorted(self.classes_, y)
+        self.classes_ = known
+        return x, np.searchsorted(known, y)
 
     def predict(self, X):
         """The class of each record: (m,)."""
@@ -355,12 +420,10 @@ class PrivateLogisticRegression(ClassLabels, LinearEstimator):
                          options=options)
         self.classes = classes
 
-    def fit(self, X, y, owners=None):
-        """Learns from records X (m, features) with labels y (m,). `owners` (m,) names the client of each record."""
-        x, y = self._fit_classes(X, y)
+    def _task(self, y):
         if len(self.classes_) == 2:
-            return self._learn(x, 2.0 * y - 1, owners, loss="logistic")
-        return self._learn(x, y.astype(float), owners, loss=f"softmax:classes={len(self.classes_)}")
+            return 2.0 * y - 1, {"loss": "logistic"}
+        return y.astype(float), {"loss": f"softmax:classes={len(self.classes_)}"}
 
     def decision_function(self, X):
         """Scores: (m,) of two classes, above 0 for the second one; else (m, classes)."""
@@ -381,12 +444,10 @@ class PrivateClassifier(ClassLabels, PrivateEstimator):
         self.hidden_layer_sizes = hidden_layer_sizes
         self.classes = classes
 
-    def fit(self, X, y, owners=None):
-        """Learns from records X (m, features) with labels y (m,). `owners` (m,) names the client of each record."""
-        x, y = self._fit_classes(X, y)
+    def _task(self, y):
         sizes = [self._feature_count(), *self.hidden_layer_sizes, len(self.classes_)]
-        return self._learn(x, y.astype(float), owners, loss=f"softmax:classes={len(self.classes_)}", intercept=None,
-                           model=f"mlp:{'-'.join(map(str, sizes))}")
+        return y.astype(float), {"loss": f"softmax:classes={len(self.classes_)}", "intercept": None,
+                                 "model": f"mlp:{'-'.join(map(str, sizes))}"}
 
 
 class PrivateRegressor(RegressorMixin, LinearEstimator):
@@ -401,10 +462,16 @@ class PrivateRegressor(RegressorMixin, LinearEstimator):
                          options=options)
         self.loss = loss
 
-    def fit(self, X, y, owners=None):
-        """Learns from records X (m, features) with labels y (m,). `owners` (m,) names the client of each record."""
-        x, y = self._fit(X, y, y_numeric=True)
-        return self._learn(x, y.astype(float), owners, loss=self.loss)
+    def partial_fit(self, X, y, owners=None):
+        """Goes on from the model with the next records of a stream. The arguments are those of `fit`."""
+        return self._learn(X, y, owners, going_on=True)
+
+    def _checked(self, x, y, going_on):
+        """Validated X, and y as numbers. Raises ValueError."""
+        return self._fit(x, y, going_on, y_numeric=True)
+
+    def _task(self, y):
+        return y.astype(float), {"loss": self.loss}
 
     def predict(self, X):
         """The expected label of each record: (m,)."""

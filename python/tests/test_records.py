@@ -208,6 +208,22 @@ class Records(PythonCase):
             run.predict(turned.drop(columns="age"))
 
     @needs("pandas")
+    def test_frames_of_clients_are_matched_by_name(self):
+        import pandas
+        frame = pandas.DataFrame(self.x, columns=["age", "dose", "size", "score"]).assign(ill=self.y)
+        parts, words = [frame[:120], frame[120:]], dict(label="ill", mechanism="none", progress="off")
+        run = starling.omd(records=parts, output="same", **words)
+        others = {"turned": [parts[0], parts[1][["score", "ill", "dose", "age", "size"]]], "more": [parts[0], parts[1].assign(town="Ulm")],
+                  "pairs": [(each[[*others, "age"]], each.ill) for each, others in zip(parts, (["dose", "size", "score"], ["score", "size", "dose"]))]}
+        for name, records in others.items():
+            with self.subTest(name):
+                more = {"drop": "town"} if name == "more" else {}
+                other = starling.omd(records=records, test=records[1], output=name, **{**words, **({"label": None} if name == "pairs" else more)})
+                np.testing.assert_allclose(np.sort(other.model), np.sort(run.model), rtol=1e-12) if name == "pairs" else same_runs(self, other, run)
+        with self.assertRaisesRegex(starling.DataError, "memory:records-1: features that the first client has are missing: 'dose'; only there: 'dosis'"):
+            starling.omd(records=[parts[0], parts[1].rename(columns={"dose": "dosis"})], output="wrong", **words)
+
+    @needs("pandas")
     def test_frames_with_texts_are_read_as_tables(self):
         import pandas
         towns = np.array(["Bonn", "Ulm, old", None], dtype=object)[np.arange(240) % 3]

@@ -26,7 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from starling.sklearn import DEVIATIONS, FEW, Fits, PrivacyWarning, PrivateClassifier, PrivateLogisticRegression, PrivateRegressor
+from starling.sklearn import (DEVIATIONS, FEW, Fits, PrivacyWarning, PrivateClassifier, PrivateLogisticRegression, PrivateRegressor,
+                              chosen_of)
 
 SEEDED = {"noise_key": "seed"}  # the same noise again: for tests alone
 
@@ -222,7 +223,66 @@ class Use(PythonCase):
         for model in three(random_state=np.random.RandomState(1)):
             model.fit(self.x, self.y)
             np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(self.x), model.predict(self.x))
-            self.assertFalse(hasattr(clone(model), "model_") or hasattr(model, "partial_fit"))
+            self.assertFalse(hasattr(clone(model), "model_"))
+
+    def test_calls_of_a_stream(self):
+        """Each goes on from the model. A record of one call pays once; one of all calls pays what their losses add up to, as in a ledger."""
+        loss = starling.privacy.spend(mechanism="gaussian", epsilon=4, delta=1e-5, releases=3)["epsilon"]
+        for name, model in zip("abc", three(epsilon=4)):
+            model.set_params(output=name, options={"ledger": "ledger"} if name == "a" else SEEDED)
+            for call in range(3):
+                first = {"classes": [1, -1]} if name != "b" and call == 0 else {}
+                with warnings.catch_warnings(), unittest.mock.patch.object(Fits, "count", 0):
+                    warnings.simplefilter("error")
+                    self.assertIs(model.partial_fit(self.x[call::3], self.y[call::3], **first), model)
+            self.assertEqual((model.spent_["calls"], model.spent_["delta"]), (3, 1e-5))
+            self.assertAlmostEqual(model.spent_["epsilon"], 4, places=9)
+            self.assertAlmostEqual(model.spent_["epsilon_in_all"], loss, places=6)
+            self.assertRegex(model.privacy_, r"learned by 3 calls\. .* at most epsilon = 4, one .* all have had epsilon = 7\.6")
+        self.assertAlmostEqual(starling.load("a-3").summary["privacy"]["ledger"]["record_epsilon"], loss, places=6)
+        kept = {key: value for key, value in chosen_of("b/config.ini").items() if key in ("norm", "standardise", "label-size")}
+        self.assertIn("norm", kept)
+        again = starling.omd(records=(self.x[1::3], self.y[1::3]), start="b/model.h5", mechanism="gaussian", total_epsilon=4, delta=1e-5, intercept=True,
+                             partition="iid", loss="squared", clients=1, progress="off", output="again", **SEEDED,
+                             **{key.replace("-", "_"): value for key, value in kept.items()})
+        np.testing.assert_array_equal(again.model, starling.load("b-2").model)
+
+    def test_a_stream_is_learned_from(self):
+        """Five calls tell more than their first one, with noise or without; fit begins anew."""
+        x, y = load_breast_cancer(return_X_y=True)
+        order = np.random.default_rng(1).permutation(len(y))
+        x, y = x[order], y[order]
+        for model in (PrivateLogisticRegression(8, options=SEEDED), PrivateLogisticRegression(None)):
+            scores = [model.partial_fit(x[call:450:5], y[call:450:5], classes=[0, 1]).score(x[450:], y[450:]) for call in range(5)]
+            self.assertGreater(scores[-1], 0.9, scores)
+            self.assertGreaterEqual(scores[-1], scores[0], scores)
+            self.assertEqual(model.fit(x, y).spent_["calls"], 1)
+        self.assertEqual(model.spent_, {"calls": 1, "epsilon": None, "epsilon_in_all": None, "delta": None})
+        with self.assertWarns(ConvergenceWarning):
+            few = PrivateLogisticRegression(0.5, options=SEEDED).partial_fit(x[:60], y[:60], classes=[0, 1])
+        self.assertFalse(few.coef_.any())  # so the next call looks at the features anew
+        self.assertTrue(few.set_params(epsilon=8).partial_fit(x, y).coef_.any())
+        self.assertGreater(few.spent_["epsilon_in_all"], few.spent_["epsilon"])
+
+    def test_what_calls_of_a_stream_refuse(self):
+        model = PrivateLogisticRegression(options=SEEDED)
+        with self.assertRaisesRegex(ValueError, "classes=None: the first call of partial_fit must name all labels"):
+            model.partial_fit(self.x, self.y)
+        model.partial_fit(self.x, self.y, classes=[-1, 1])
+        for x, y, classes, message in ((self.x, self.y, [1, 2], "not those of the first call: -1, 1\\."), (self.x, self.y + 1, None, "labels are none of"),
+                                       (self.x[:, :2], self.y, None, "4 features")):
+            with self.assertRaisesRegex(ValueError, message):
+                model.partial_fit(x, y, classes=classes)
+        self.assertEqual(model.partial_fit(self.x, np.ones(600)).spent_["calls"], 2)  # a call may have one class
+
+    @needs("pandas")
+    def test_a_stream_of_data_frames(self):
+        frame, labels = messy()
+        model = PrivateLogisticRegression(8, classes=["ill", "well"], options=SEEDED)
+        for call in range(3):
+            model.partial_fit(frame.iloc[call::3].astype({"site": object} if call else {}), labels[call::3])
+        self.assertEqual((model.coef_.shape, model.spent_["calls"]), ((1, 9), 3))
+        self.assertGreater(model.score(frame, labels), 0.8)
 
     def test_pipelines_and_searches(self):
         x, y = load_breast_cancer(return_X_y=True)

@@ -142,6 +142,10 @@ std::string ColumnNames::list() const {
   return fmt::format("the columns are {}; they may also be numbered, 0 to {}", text, count - 1);
 }
 
+bool ColumnNames::has(const std::string& wanted) const {
+  return std::find(names.begin(), names.end(), wanted) != names.end() || column_number(wanted, count).has_value();
+}
+
 std::size_t ColumnNames::find(const std::string& wanted, const std::string& option) const {
   const auto named = std::find(names.begin(), names.end(), wanted);
   if (named != names.end()) {
@@ -187,7 +191,9 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   roles.labels_beside = beside && needs_labels(settings);
   if (!settings.label.empty() && !optional && !none && !beside) roles.label = uses.take(settings.label, "--label");
   if (!settings.id.empty()) uses.take(settings.id, "--id");
-  for (const std::string& column : settings.drop) uses.take(column, "--drop");
+  for (const std::string& column : settings.drop) {
+    if (columns.has(column) || !settings.may_lack(column)) uses.take(column, "--drop");
+  }
   if (columns.row_names && uses.is_free(0)) uses.take(0);
   if (!settings.key.empty()) roles.key = columns.find(settings.key, settings.key_option);
   if (optional && !beside) {

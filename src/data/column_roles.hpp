@@ -22,6 +22,8 @@ struct ColumnNames {
   [[nodiscard]] std::string place(std::size_t column) const;
   /// Clause that lists the columns.
   [[nodiscard]] std::string list() const;
+  /// Whether a name, or else a number from 0, means a column.
+  [[nodiscard]] bool has(const std::string& wanted) const;
   /// Column that a name, or else a number from 0, means. Throws UsageError where no column or two columns match.
   /// `option` is the option with the name.
   [[nodiscard]] std::size_t find(const std::string& wanted, const std::string& option) const;

@@ -94,6 +94,8 @@ struct ReadSettings {
   std::shared_ptr<FirstReading> first_reading;
   /// Called at opening with the names of the columns that `constants` leave out.
   std::function<void(const std::vector<std::string>&)> note_unused = [](const std::vector<std::string>&) {};
+  /// Whether a source may lack a column of `drop`, as another source has it. Called where the column is not there.
+  std::function<bool(const std::string&)> may_lack = [](const std::string&) { return false; };
   /// Called repeatedly while a pipe has no data; false ends the stream. May throw.
   std::function<bool()> go_on_waiting = [] { return true; };
   /// Clients that are lost, ascending: their files may be gone, and then they have no records.

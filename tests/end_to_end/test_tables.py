@@ -250,6 +250,19 @@ class Sites(TestCase):
                     self.assertEqual(summaries[1][key], summaries[0][key])
                     self.assertEqual(summaries[2][key], summaries[0][key])
 
+    def test_a_column_that_some_sites_have_is_dropped(self):
+        models = []
+        for ranks, drop in ((1, ()), (1, ("--drop", "note")), (3, ("--drop", "note"))):
+            result = self.learn("mixed", ranks, "--encode", "codes.csv", *drop)
+            self.assertEqual((result.code, "left out: 'note'" in result.err), (0, not drop), result)
+            models.append(json.loads((self.folder / f"mixed-{ranks}" / "summary.json").read_text())["final_model"])
+            shutil.rmtree(self.folder / f"mixed-{ranks}")
+        self.assertEqual(models, [models[0]] * 3)
+        for ranks in (1, 3):  # a column that nobody has
+            result = self.learn("mixed", ranks, "--encode", "codes.csv", "--drop", "note,nota")
+            self.assertEqual(result.code, USAGE, result)
+            self.assertIn("mixed-0.csv: no column 'nota'", result.err)
+
     def test_missing_features_are_named_beside_others(self):
         text = (self.folder / "mixed-1.csv").read_text().replace("dose", "dosis")
         self.write("mixed-1.csv", text)
@@ -262,6 +275,9 @@ class Sites(TestCase):
         result = self.run_alone(["init", "mixed-{client}.csv", "--total-epsilon", "none", "--label", "ill", "--encode", "codes.csv"])
         self.assertEqual(result.code, 0, result)
         self.assertIn("label: column 'ill': -1, 1", result.out)
+        words = ["init", "mixed-{client}.csv", "--total-epsilon", "none", "--label", "ill", "--encode", "codes.csv", "--output"]
+        self.succeeded(self.run_alone([*words, "dropped", "--drop", "note"]))
+        self.assertIn("mixed-0.csv: no column 'nota'", self.run_alone([*words, "wrong", "--drop", "nota"]).err)
 
 
 if __name__ == "__main__":

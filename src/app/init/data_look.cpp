@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -236,6 +237,20 @@ std::int64_t count_persons(const std::string& source, const ReadSettings& settin
   return static_cast<std::int64_t>(persons.size());
 }
 
+/// Lets a source lack columns of `drop` that another one has.
+void let_some_lack(const std::vector<std::string>& sources, ReadSettings& settings) {
+  std::map<std::string, std::size_t> lacking;
+  settings.may_lack = [&lacking](const std::string& column) {
+    ++lacking[column];
+    return true;
+  };
+  for (const std::string& source : sources) static_cast<void>(feature_columns(source, settings));
+  settings.may_lack = [lacking, all = sources.size()](const std::string& column) {
+    const auto found = lacking.find(column);
+    return found != lacking.end() && found->second < all;
+  };
+}
+
 /// The records as a run would read them.
 void look_at_records(const std::vector<std::string>& sources, ReadSettings settings, DataLook& look) {
   settings.columns = feature_columns(sources.front(), settings);
@@ -275,9 +290,10 @@ Client count_files(const std::string& source) {
   return count;
 }
 
-DataLook look_at_data(const ReadSettings& settings, Client clients) {
+DataLook look_at_data(ReadSettings settings, Client clients) {
   DataLook look;
   const std::vector<std::string> sources = sources_here(settings.source, clients);
+  if (!settings.drop.empty() && sources.size() > 1) let_some_lack(sources, settings);
   look.files = static_cast<Client>(sources.size());
   for (const std::string& source : sources) {
     if (is_table_of_text(source, settings)) {

@@ -44,7 +44,7 @@ struct DataLook {
 
 /// Reads the files of the clients below `clients` that exist, once or twice. Throws DataError for faulty records, and
 /// UsageError for missing columns.
-[[nodiscard]] DataLook look_at_data(const ReadSettings& settings, Client clients);
+[[nodiscard]] DataLook look_at_data(ReadSettings settings, Client clients);
 
 /// The place where a run is started.
 enum class LaunchPlace { here, slurm };

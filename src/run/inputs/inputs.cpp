@@ -91,9 +91,12 @@ void RunInputs::open_streams(DataSettings& data) {
     require_protection(config().privacy);
     own = columns_of_sources(data);
   });
+  const std::set<std::string> dropped = dropped_somewhere(own, data.drop);
+  std::erase_if(own, [](const NamedColumns& each) { return each.names.empty(); });
   const std::vector<std::string> common = common_columns(own);
   agreement_.together([&] {
     compare_columns(own, common);
+    data.may_lack = [dropped](const std::string& column) { return dropped.contains(column); };
     data.columns = common;
     data.go_on_waiting = [this] { return world_.go_on_waiting(); };
     data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
@@ -111,18 +114,40 @@ std::vector<RunInputs::NamedColumns> RunInputs::columns_of_sources(const DataSet
   std::vector<NamedColumns> own;
   if (!is_per_client(data.source) && !members.any_joined() && !config().test) return own;
   for (const std::string& source : sources()) {
-    const bool is_file = !is_synthetic(source) && source != "-" && !is_in_memory(source) &&
-                         std::ranges::all_of(files_of(source), [](const std::string& file) {
-                           std::error_code ignored;
-                           return std::filesystem::is_regular_file(file, ignored);
-                         });
-    if (!is_file || (!own.empty() && own.back().source == source)) continue;
+    const bool stays = !is_synthetic(source) && source != "-" &&
+                       std::ranges::all_of(files_of(source), [](const std::string& file) {  // of memory there are none
+                         std::error_code ignored;
+                         return std::filesystem::is_regular_file(file, ignored);
+                       });
+    if (!stays || (!own.empty() && own.back().source == source)) continue;
     DataSettings reading = data;
     reading.key = data.person.empty() ? partition_table().make(data.partition)->key() : data.person;
-    own.push_back({source, feature_columns(source, reading)});
+    std::set<std::string> lacking;
+    reading.may_lack = [&lacking](const std::string& column) {
+      lacking.insert(column);
+      return true;
+    };
+    std::vector<std::string> names = feature_columns(source, reading);
+    own.push_back({source, std::move(names), std::move(lacking)});
   }
-  std::erase_if(own, [](const NamedColumns& each) { return each.names.empty(); });
   return own;
+}
+
+/// The columns of --drop that one client at least has. **Collective.**
+std::set<std::string> RunInputs::dropped_somewhere(const std::vector<NamedColumns>& own,
+                                                   const std::vector<std::string>& drop) {
+  std::string flags;
+  for (const std::string& column : drop) {
+    const bool here =
+        std::ranges::any_of(own, [&](const NamedColumns& each) { return !each.lacking.contains(column); });
+    flags += here ? '1' : '0';
+  }
+  std::set<std::string> found;
+  for (const std::string& of_rank : agreement_.all_gather(declare_public(flags))) {
+    for (std::size_t k = 0; k < drop.size(); ++k)
+      if (of_rank[k] == '1') found.insert(drop[k]);
+  }
+  return found;
 }
 
 /// Those of the first client that has names; none if nobody has. **Collective.**

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ class RunInputs {
   struct NamedColumns {
     std::string source;
     std::vector<std::string> names;
+    std::set<std::string> lacking;  ///< columns of --drop that are not there
   };
 
  public:
@@ -132,6 +134,8 @@ class RunInputs {
   void open_again(const DataSettings& data);
   void open_records(const DataSettings& data);
   [[nodiscard]] std::vector<std::string> common_columns(const std::vector<NamedColumns>& own);
+  [[nodiscard]] std::set<std::string> dropped_somewhere(const std::vector<NamedColumns>& own,
+                                                        const std::vector<std::string>& drop);
   void compare_columns(const std::vector<NamedColumns>& own, const std::vector<std::string>& common) const;
   [[nodiscard]] std::vector<NamedColumns> columns_of_sources(const DataSettings& data) const;
   void append_joined(const DataSettings& data);
