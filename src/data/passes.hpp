@@ -29,9 +29,10 @@ class PassPlan {
       : records_(records),
         batch_(static_cast<std::int64_t>(batching.batch)),
         epochs_(batching.epochs),
-        even_(batching.rounds_of_pass.has_value()) {
+        even_(batching.rounds_of_pass.has_value()),
+        sizes_(batching.sizes) {
     if (!records) return;
-    of_pass_ = *records / batch_ + (*records % batch_ == 0 ? 0 : 1);
+    of_pass_ = sizes_ ? sizes_->rounds_of(*records) : *records / batch_ + (*records % batch_ == 0 ? 0 : 1);
     if (even_ && *records > 0) of_pass_ = std::max(*of_pass_, *batching.rounds_of_pass);
     end_ = epochs_ * *of_pass_;
   }
@@ -64,8 +65,13 @@ class PassPlan {
   [[nodiscard]] Slice advance(Round t, Round& next) const {
     check<FailureError>(t >= next, "round {} was asked for after round {}: streams go forward only.", t, next - 1);
     next = t + 1;
+    return slice(t);
+  }
+
+  /// Round t from 0; empty after the end.
+  [[nodiscard]] Slice slice(Round t) const {
     if (ended(t)) return {};
-    if (!records_) return {t, 0, batch_};
+    if (!records_) return {t, 0, sizes_ ? sizes_->at(t) : batch_};
     const Round round = t < *of_pass_ ? t : t % *of_pass_;
     const std::int64_t first = begin_of(round);
     return {round, first, begin_of(round + 1) - first};
@@ -74,6 +80,7 @@ class PassPlan {
  private:
   /// Records of a pass before its round `round`.
   [[nodiscard]] std::int64_t begin_of(Round round) const {
+    if (sizes_) return std::min(sizes_->before(round), *records_);
     if (!even_) return std::min(round * batch_, *records_);
     const std::int64_t whole = *records_ / *of_pass_;
     return round * whole + round * (*records_ % *of_pass_) / *of_pass_;  // no product overflows
@@ -83,6 +90,7 @@ class PassPlan {
   std::int64_t batch_;
   std::int64_t epochs_;
   bool even_;
+  std::shared_ptr<const BatchSizes> sizes_;
   std::optional<Round> of_pass_;
   Round end_ = std::numeric_limits<Round>::max();
 };
@@ -102,6 +110,7 @@ class Passes {
   [[nodiscard]] std::optional<Round> rounds_of_pass() const { return plan_.rounds_of_pass(); }
   [[nodiscard]] std::optional<Round> rounds() const { return plan_.rounds(); }
   [[nodiscard]] bool ended(Round t) const { return plan_.ended(t); }
+  [[nodiscard]] std::int64_t size(Round t) const { return plan_.slice(t).count; }
   [[nodiscard]] std::int64_t participations() const { return plan_.participations(next_); }
   [[nodiscard]] Slice advance(Round t) { return plan_.advance(t, next_); }
 

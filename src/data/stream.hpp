@@ -23,6 +23,12 @@ class Stream {
   /// Whether the stream has no record from round t on. A pipe waits here for the round's first record. The answer is
   /// public, since batch sizes are not hidden. Throws DataError.
   [[nodiscard]] virtual bool ended(Round t) = 0;
+  /// Records of round t as planned, which is public; none where nothing but the batch size of all rounds is known.
+  /// Records that are left out count.
+  [[nodiscard]] virtual std::optional<std::int64_t> planned(Round t) const {
+    static_cast<void>(t);
+    return std::nullopt;
+  }
   /// Most participations of one record so far (1 on a one-pass stream). Skipped rounds count: a resumed run served them
   /// before it stopped.
   [[nodiscard]] virtual std::int64_t participations() const = 0;

@@ -90,6 +90,51 @@ class Variants(RenewableCase):
                 harmonic = 2 * metrics["precision"] * metrics["recall"] / (metrics["precision"] + metrics["recall"])
                 self.assertAlmostEqual(metrics["f1"], harmonic, places=12)
 
+    SIZES = ["# client,round,records", "0,0,10", "0,2,20", "1,0,30", "2,0,5", "2,1,15"]  # rounds of 60 records: 4, 2 and 5
+
+    @fewer
+    def test_batches_by_client_and_round(self):
+        self.csv("sizes.csv", self.SIZES)
+        words = [*STREAM[:-1], "file:sizes.csv"]
+        for name in ("online", "private central", "private masked", "private-paper"):
+            with self.subTest(name):
+                found = {}
+                for ranks in layouts():
+                    summary = self.summary([*words, *VARIANTS[name]], f"{name}-{ranks}".replace(" ", "-"), ranks)
+                    self.assertEqual(summary["rounds"], 5)
+                    found[ranks] = bits([summary["final_model"], summary["metrics"], summary["loss"]["mean"]])
+                self.assertEqual(list(found.values()), [found[1]] * len(found))
+
+    def test_batches_of_all_sizes_take_every_record_once(self):
+        """Least squares by renewal are those of all records at once, however these are dealt to batches."""
+        self.csv("sizes.csv", self.SIZES)
+        self.csv("data.csv", ["a,b,c,d,y", *gaussian_rows(180, 4, 3, 0.4)])
+        words = ["--clients", "3", "--source", "data.csv", "--loss", "squared", *OPEN]
+        batches = self.summary([*words, "--batch", "file:sizes.csv"], "sizes")["final_model"]
+        once = self.summary([*words, "--batch", "60"], "once")["final_model"]
+        for ours, theirs in zip(batches, once):
+            self.assertAlmostEqual(ours, theirs, places=9)
+
+    def test_batches_of_a_file_go_on(self):
+        self.csv("sizes.csv", self.SIZES)
+        words = [*STREAM[:-1], "file:sizes.csv", *VARIANTS["private local"], "--noise-correlation", "none"]
+        whole = self.summary(words, "whole", 2)["final_model"]
+        self.summary([*words, "--rounds", "3", "--checkpoint-every", "2"], "run", 2)
+        self.csv("sizes.csv", [*self.SIZES, "2,4,1"])
+        self.complains(self.run_command(3, ["renewable", "--resume", "run", "--rounds", "5"]), UNUSABLE, "not those that the run began with")
+        self.csv("sizes.csv", self.SIZES)
+        resumed = self.run_command(3, ["renewable", "--resume", "run", "--rounds", "5", "--json"])
+        self.assertEqual(resumed.code, 0, resumed)
+        self.assertEqual(bits(resumed.summary()["final_model"]), bits(whole))
+
+    def test_files_of_batches_that_cannot_be(self):
+        for rows, text in ((["0,0,10", "1,0,10"], "no batch sizes of client 2"), ([*self.SIZES, "3,0,1"], "sizes of client 3: there are 3"),
+                           (["0,1,10"], "client 0, round 1: rounds of a client ascend"), (["0,0,0"], "row 1: a batch of no record"),
+                           (["0,0"], "client, round and records"), (["0,0,1.5"], "whole numbers"), (["# nothing"], "holds no numbers")):
+            with self.subTest(text):
+                self.csv("sizes.csv", rows)
+                self.fails(UNUSABLE, [*STREAM[:-1], "file:sizes.csv", *OPEN], text)
+
     def test_masked_is_as_accurate_as_central(self):
         """At a price where noise tells: single runs scatter by some 2 points, the mean of eight by less than one."""
         source = ["--clients", "5", "--source", "synthetic:two-gaussians:p=10,mu=0.2,n=400", "--batch", "20", "--test",

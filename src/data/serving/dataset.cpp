@@ -29,6 +29,7 @@ class LateStream final : public Stream {
   LateStream(std::unique_ptr<Stream> stream, Round begin) : stream_(std::move(stream)), begin_(begin) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override { return stream_->next(t - begin_); }
   [[nodiscard]] bool ended(Round t) override { return stream_->ended(t - begin_); }
+  [[nodiscard]] std::optional<std::int64_t> planned(Round t) const override { return stream_->planned(t - begin_); }
   [[nodiscard]] std::int64_t participations() const override { return stream_->participations(); }
   [[nodiscard]] std::int64_t uses_of_pass() const override { return stream_->uses_of_pass(); }
   void plan(const Batching& batching) override { stream_->plan(batching); }

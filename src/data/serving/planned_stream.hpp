@@ -11,6 +11,7 @@ class PlannedStream : public Stream {
  public:
   explicit PlannedStream(const Passes& passes) : passes_(passes) {}
   [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
+  [[nodiscard]] std::optional<std::int64_t> planned(Round t) const override { return passes_.size(t); }
   void plan(const Batching& batching) override { passes_.plan(batching); }
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }

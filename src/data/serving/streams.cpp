@@ -84,6 +84,7 @@ bool LiveStream::fetch() {
 void LiveStream::plan(const Batching& batching) {
   check<FailureError>(batching.epochs == 1, "{} passes over a pipe: it gives each record once.", batching.epochs);
   settings_.batch = batching.batch;
+  sizes_ = batching.sizes;
 }
 
 bool LiveStream::ended(Round /*t*/) {
@@ -113,7 +114,8 @@ const Secret<Batch>& LiveStream::next(Round t) {
 
 template <class Take>
 void LiveStream::read_round(const Take& take) {
-  for (std::size_t place = 0; place < settings_.batch && fetch(); ++place) {
+  const std::int64_t size = planned(next_ - 1).value_or(static_cast<std::int64_t>(settings_.batch));
+  for (std::int64_t place = 0; place < size && fetch(); ++place) {
     if (!left_out_) take();
     waiting_ = false;
     served_ = true;

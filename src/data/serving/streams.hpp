@@ -105,6 +105,9 @@ class LiveStream final : public Stream {
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override;
   void plan(const Batching& batching) override;
+  [[nodiscard]] std::optional<std::int64_t> planned(Round t) const override {
+    return sizes_ ? std::optional(sizes_->at(t)) : std::nullopt;
+  }
   [[nodiscard]] std::int64_t participations() const override { return served_ ? 1 : 0; }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return std::nullopt; }
@@ -120,6 +123,7 @@ class LiveStream final : public Stream {
 
   std::unique_ptr<RecordReader> reader_;
   DataSettings settings_;
+  std::shared_ptr<const BatchSizes> sizes_;  ///< null where all batches have one
   Record record_;
   bool waiting_ = false;   // record_ has been read and not yet been served
   bool left_out_ = false;  // and is not to be
@@ -151,8 +155,10 @@ class GeneratedStream final : public Stream {
       : source_(std::move(source)), client_(client) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override { return source_->passes.ended(t); }
+  [[nodiscard]] std::optional<std::int64_t> planned(Round t) const override { return source_->passes.slice(t).count; }
   void plan(const Batching& batching) override {
-    source_->passes = source_->passes.with({batching.batch, batching.epochs});
+    if (batching.sizes) source_ = std::make_shared<GeneratedSource>(*source_);  // those of this client alone
+    source_->passes = source_->passes.with({batching.batch, batching.epochs, {}, batching.sizes});
     next_ = 0;
   }
   [[nodiscard]] std::int64_t participations() const override { return source_->passes.participations(next_); }

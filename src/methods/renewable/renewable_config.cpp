@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "batch_file.hpp"
 #include "codec/quantiser.hpp"
 #include "core/text/limits.hpp"
 #include "core/text/spec.hpp"
@@ -277,7 +278,9 @@ Options renewable_options(RenewableConfig& config) {
   add_data_options(
       options, config,
       "records of a batch: a client takes one per round; public. With --variant online and no --l2 the "
-      "default is 50 records for each coefficient, or 10 where the loss has no classes, of all clients together");
+      "default is 50 records for each coefficient, or 10 where the loss has no classes, of all clients together. "
+      "file:FILE: by client and round, rows of client,round,records, which hold until the client's next row",
+      &config.batch_file);
   add_reading_options(options, config.data);
   add_method_options(options, config);
   add_trust_options(options, config);
@@ -302,6 +305,7 @@ void complete_renewable_config(RenewableConfig& config, const Options& options) 
   config.privacy.trusts_pairs = config.trust == TrustChoice::pairs;
   const auto online_default = [&] { return config.variant == Variant::online ? "safe" : "zero"; };
   check_learning_options(config);
+  if (!config.batch_file.empty()) config.data.batch = BatchFile(config.batch_file).most();
   read_penalty(config);
   config.opens_batch = config.variant == Variant::online && config.settings.l2 == 0 && !options.stated("batch");
   read_classes(config);

@@ -33,6 +33,8 @@ struct RenewableConfig : LearningConfig {
   StandardErrors standard_errors = StandardErrors::automatic;
   double level = 0.95;
 
+  /// File of batch sizes by client and round; empty where all have data.batch, else that is the largest.
+  std::string batch_file;
   /// Whether nobody chose --batch for a first batch that must determine a model without penalty.
   bool opens_batch = false;
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
+#include "batch_file.hpp"
 #include "core/digest.hpp"
 #include "core/text/limits.hpp"
 #include "core/text/spec.hpp"
@@ -48,6 +50,7 @@ RenewableMethod::RenewableMethod(RunContext& run, RunHome& home, Configured<Rene
   run_.agree_on_records();
   choose_pairs();
   choose_settings();
+  deal_batches();
   run_.settle();
   run_.open_model([this] { open_model(); });
   choose_correlation();
@@ -88,6 +91,31 @@ void RenewableMethod::choose_settings() {
     configuration_.choose({chosen});
     run_.inputs.dataset.plan(config_.data.batching(), records);
   });
+}
+
+/// Batches by client and round. The longest pass of a client that was there at first says how many rounds there are.
+/// **Collective.**
+void RenewableMethod::deal_batches() {
+  if (config_.batch_file.empty()) return;
+  RunInputs& inputs = run_.inputs;
+  constexpr Round endless = std::numeric_limits<Round>::max();
+  Round longest = 0;
+  std::string digest;
+  run_.agreement.together([&] {
+    digest = sha256_of_file(config_.batch_file);
+    const BatchFile file(config_.batch_file);
+    file.require_clients(inputs.layout->clients());
+    Client u = inputs.first_client();
+    for (const auto& stream : inputs.dataset.streams) {
+      Batching batching = config_.data.batching();
+      batching.sizes = file.of(u);
+      stream->plan(batching);
+      if (u++ < inputs.clients_at_first()) longest = std::max(longest, stream->rounds().value_or(endless));
+    }
+  });
+  run_.agreement.same("batch sizes", declare_public(digest));
+  longest = run_.agreement.max(declare_public(longest));
+  inputs.dataset.shape.rounds = longest == endless ? std::nullopt : std::optional(longest);
 }
 
 void RenewableMethod::open_model() {
@@ -199,8 +227,11 @@ Vector RenewableMethod::curvature_of_file() const {
 }
 
 std::string RenewableMethod::digest_of_inputs(const std::string& of_all_methods) const {
-  return config_.curvature_file.empty() ? of_all_methods
-                                        : sha256(of_all_methods + sha256_of_file(config_.curvature_file));
+  std::string digest = of_all_methods;
+  for (const std::string& file : {config_.curvature_file, config_.batch_file}) {
+    if (!file.empty()) digest = sha256(digest + sha256_of_file(file));
+  }
+  return digest;
 }
 
 PaperTerms RenewableMethod::paper_terms() const {

@@ -32,6 +32,7 @@ class RenewableMethod final : public Method {
 
  private:
   void open_data();
+  void deal_batches();
   void choose_settings();
   void open_model();
   [[nodiscard]] TunedValue batch_of_default() const;

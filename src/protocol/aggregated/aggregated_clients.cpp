@@ -20,11 +20,7 @@ Secret<Batch> AggregatedClients::empty_batch() {
 
 double AggregatedClients::public_records(std::size_t k, Round t) const {
   if (batches_[k] == &nothing_) return 0;
-  const Stream& stream = *streams_[k];
-  const auto m = static_cast<std::int64_t>(batch_);
-  const std::optional<Round> rounds = stream.rounds_of_pass();
-  if (!rounds || !stream.records() || *rounds == 0 || t % *rounds + 1 < *rounds) return static_cast<double>(m);
-  return static_cast<double>(*stream.records() - (*rounds - 1) * m);
+  return static_cast<double>(streams_[k]->planned(t).value_or(static_cast<std::int64_t>(batch_)));
 }
 
 const Secret<Vector>& AggregatedClients::gradient(std::size_t k, View theta, const Clip& clip) {

@@ -20,7 +20,7 @@ void add_client_options(Options& options, LearningConfig& config, const std::str
   options.add(declared("clients-per-rank"), config.clients_per_rank);
 }
 
-void add_data_options(Options& options, LearningConfig& config, const std::string& batch) {
+void add_data_options(Options& options, LearningConfig& config, const std::string& batch, std::string* batch_file) {
   options.group("Data");
   options.add(declared("source", {.initial = config.data.source, .values = source_values, .aside_with = "join"}),
               config.data.source);
@@ -37,7 +37,16 @@ void add_data_options(Options& options, LearningConfig& config, const std::strin
       [&config](const std::string& text) {
         config.data.memory = static_cast<std::size_t>(whole_between(text, 0, 1'000'000'000)) << 20;
       });
-  options.add(declared("batch", batch, {.initial = "1"}), config.data.batch);
+  if (batch_file == nullptr) {
+    options.add(declared("batch", batch, {.initial = "1"}), config.data.batch);
+  } else {
+    options.add(declared("batch", batch, {.argument = "M|file:FILE", .initial = "1", .files = named::spec}),
+                [&config, batch_file](const std::string& text) {
+                  const bool is_file = text.starts_with("file:");
+                  *batch_file = is_file ? text.substr(5) : "";
+                  if (!is_file) config.data.batch = static_cast<std::size_t>(whole_between(text, 1, 1'000'000'000));
+                });
+  }
   options.add(declared("epochs"), config.data.epochs);
   options.add(declared("rounds"), config.rounds);
   options.add(

@@ -83,7 +83,9 @@ struct LearningConfig : IdentityChoice {
 /// --clients and --clients-per-rank; `otherwise` says how many there are by default.
 void add_client_options(Options& options, LearningConfig& config, const std::string& otherwise);
 /// --source, --partition, --batch, --rounds, --test, --seed and the like, but for how files are read.
-void add_data_options(Options& options, LearningConfig& config, const std::string& batch = {});
+/// `batch` is the help of --batch. With `batch_file` the option takes file:FILE besides, and the name goes there.
+void add_data_options(Options& options, LearningConfig& config, const std::string& batch = {},
+                      std::string* batch_file = nullptr);
 /// --output, --json, --watchdog, --config, --help and the like.
 void add_output_options(Options& options, LearningConfig& config, const std::string& command);
 /// --record-clients and --json-models, for commands whose clients' models can be told apart by number alone.

@@ -87,6 +87,37 @@ TEST_F(Streams, MayBePlannedAnew) {
   EXPECT_EQ(open_dataset({}, 2, 0, 2).most_records(), std::nullopt);
 }
 
+TEST_F(Streams, HaveBatchesWhoseSizesChangeOverAPass) {
+  const auto steps = std::make_shared<const BatchSizes>(std::vector<BatchSizes::Step>{{0, 2}, {2, 3}, {3, 1}});
+  const Dataset data = open_dataset(settings(9, 4, 1), 1, 0, 1);
+  Stream& stream = *data.streams[0];
+  stream.plan({4, 2, {}, steps});
+  EXPECT_EQ(stream.rounds_of_pass(), 5);
+  EXPECT_THAT(sizes(serve(stream, 11)), ElementsAre(2, 2, 3, 1, 1, 2, 2, 3, 1, 1, 0));
+  EXPECT_EQ(stream.planned(7), 3);
+  EXPECT_EQ(stream.planned(10), 0);
+  for (const auto& [records, rounds] :
+       std::vector<std::pair<std::int64_t, Round>>{{0, 0}, {1, 1}, {4, 2}, {5, 3}, {7, 3}, {8, 4}, {100, 96}}) {
+    EXPECT_EQ(steps->rounds_of(records), rounds) << records << " records";
+  }
+}
+
+// Clients of a generator share their settings until one of them has batches of its own.
+TEST_F(Streams, GeneratedOnesHaveSizesOfTheirOwn) {
+  for (const std::string source : {"synthetic:drift:n=7", "synthetic:drift"}) {
+    DataSettings settings;
+    settings.source = source;
+    settings.batch = 4;
+    settings.batches = DataSettings::Batches::shared;
+    const Dataset data = open_dataset(settings, 2, 0, 2);
+    data.streams[1]->plan(
+        {4, 1, {}, std::make_shared<const BatchSizes>(std::vector<BatchSizes::Step>{{0, 1}, {1, 2}})});
+    EXPECT_THAT(sizes(serve(*data.streams[1], 3)), ElementsAre(1, 2, 2));
+    EXPECT_EQ(data.streams[1]->planned(1), 2);
+    EXPECT_THAT(sizes(serve(*data.streams[0], 1)), ElementsAre(4));
+  }
+}
+
 // 11 records on 3 clients (4, 4, 3) in T = 5 batches of a pass: of 4 records one batch has none, of 3 two.
 TEST_F(Streams, DealEveryClientsRecordsIntoAllBatchesOfAPass) {
   for (const std::size_t memory : {std::size_t{1} << 20, std::size_t{0}}) {
