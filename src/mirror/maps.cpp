@@ -9,17 +9,43 @@ namespace starling {
 
 namespace {
 
-/// R = ½‖x‖²: a gradient step, then the projection.
+/// The penalty r(x) = λ‖x‖₁ + γ Σ_G ‖x_G‖₂ over groups G of neighbouring coordinates; the last group may be smaller.
+struct SparsePenalty {
+  double lambda = 0;
+  double gamma = 0;
+  std::size_t size = 1;  ///< coordinates of a group
+
+  /// x ← argmin_z ½‖z − x‖² + t r(z): coordinates first, then groups (Friedman, Hastie and Tibshirani 2010).
+  void shrink(MutableView x, double t) const {
+    if (lambda > 0) {
+      for (double& value : x) value = std::copysign(std::max(std::abs(value) - t * lambda, 0.0), value);
+    }
+    if (gamma == 0) return;
+    for (std::size_t first = 0; first < x.size(); first += size) {
+      const MutableView group = x.subspan(first, std::min(size, x.size() - first));
+      const double norm = norm2(group);
+      scale(norm > t * gamma ? 1 - t * gamma / norm : 0, group);
+    }
+  }
+};
+
+/// R = ½‖x‖²: a gradient step, the proximal step of the penalty, then the projection. On the domains that the table
+/// admits these are the step of the penalised loss over X (Yu 2013, "On decomposing the proximal map").
 class Euclidean final : public MirrorMap {
  public:
-  explicit Euclidean(Domain& domain) : domain_(domain) {}
+  Euclidean(Domain& domain, const SparsePenalty& penalty) : domain_(domain), penalty_(penalty) {}
   void step(MutableView state, double eta, View gradient) override {
     axpy(-eta, gradient, state);
+    if (has_penalty()) penalty_.shrink(state, eta * share_);
     domain_.project(state);
   }
+  [[nodiscard]] bool has_penalty() const override { return penalty_.lambda > 0 || penalty_.gamma > 0; }
+  void weigh_penalty(double share) override { share_ = share; }
 
  private:
   Domain& domain_;
+  SparsePenalty penalty_;
+  double share_ = 1;
 };
 
 /// The largest term(i), i < n; −∞ for n = 0. Eight lanes at a time, since the order of a maximum does not matter.
@@ -121,12 +147,32 @@ class EntropicSigned final : public MirrorMap {
   double radius_;
 };
 
+SparsePenalty sparse_penalty(const Spec& spec, const Domain& domain) {
+  const SparsePenalty penalty{spec.number("l1", 0), spec.number("group", 0),
+                              static_cast<std::size_t>(std::max(spec.integer("size", 1), 0LL))};
+  const auto fits = [](double weight) { return weight >= 0 && weight <= 1e12; };
+  check(fits(penalty.lambda) && fits(penalty.gamma) && penalty.size >= 1,
+        "mirror map '{}': weights of penalties are 0 to 10^12, and a group has a coordinate at least. Correct it.",
+        spec.text());
+  check(penalty.lambda == 0 || domain.simplex_mass() == 0,
+        "mirror map '{}' on a simplex: the sum of coordinates is the same everywhere there. Leave l1 out.",
+        spec.text());
+  check(penalty.gamma == 0 || domain.is_everything() || domain.ball_radius() > 0,
+        "mirror map '{}' on this domain: the step of a penalty on groups is known on --domain free and ball. Choose "
+        "one.",
+        spec.text());
+  return penalty;
+}
+
 MirrorMember euclidean_map() {
-  return {
-      {"euclidean",
-       "R = |x|^2/2: gradient step and projection; domains free, ball, box, simplex, l1ball",
-       {},
-       [](const Spec&, Domain& domain) -> std::unique_ptr<MirrorMap> { return std::make_unique<Euclidean>(domain); }}};
+  return {{"euclidean",
+           "R = |x|^2/2: gradient step and projection; domains free, ball, box, simplex, l1ball",
+           {{"l1", "adds L1 times the sum of |x_j| to the loss, by proximal steps: coordinates become zero (0)"},
+            {"group", "adds GROUP times the sum of the norms of groups likewise: they become zero together (0)"},
+            {"size", "coordinates of a group: groups are neighbours, from the first coordinate on (1)"}},
+           [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
+             return std::make_unique<Euclidean>(domain, sparse_penalty(spec, domain));
+           }}};
 }
 
 MirrorMember entropic_map() {

@@ -68,6 +68,10 @@ class MirrorMap {
   virtual void embed(View model, MutableView state) const {
     for (std::size_t i = 0; i < model.size(); ++i) state[i] = model[i];
   }
+  /// Whether the map adds a penalty to the loss: its steps are then those of the sum.
+  [[nodiscard]] virtual bool has_penalty() const { return false; }
+  /// Multiplies the penalty, if there is one, by the share that gradients have of means over a full batch.
+  virtual void weigh_penalty(double share) { static_cast<void>(share); }
   /// One step of length η ≥ 0 along −gradient (d entries), in place.
   virtual void step(MutableView state, double eta, View gradient) = 0;
 };

@@ -75,7 +75,8 @@ class Layouts(TestCase):
     def test_plain_mixing(self):
         ring = [(u, v) for u in range(5) for v in ((u + 1) % 5, (u * u + 2) % 5) if u != v]
         self.write("receiver.topo", topology(5, [], "receiver", sorted(set(ring))))
-        self.check_equal([*self.DRIFT, "--topology", "receiver.topo", "--mixing", "plain", "--l2", "0.01"], 5, layouts())
+        self.check_equal([*self.DRIFT, "--topology", "receiver.topo", "--mixing", "plain", "--l2", "0.01", "--mirror",
+                          "euclidean:l1=0.01,group=0.01,size=2"], 5, layouts())
 
     @fewer
     def test_noise_between_pairs(self):

@@ -115,6 +115,10 @@ class StaticRegret(TestCase):
         self.write("start.csv", "1,2\n")
         self.assertIn("--loss none", self.refused(["--loss", "none", "--start", "start.csv", "--rounds", "2"]))
 
+    def test_a_penalty_without_slope_has_none(self):
+        self.assertIn("--mirror euclidean:l1=1", self.refused(["--source", "synthetic:linear:n=10", "--loss", "squared", "--mirror",
+                                                               "euclidean:l1=1", "--mechanism", "none"]))
+
     def test_pipes_cannot_be_read_again(self):
         pipe = self.folder / "pipe.csv"
         os.mkfifo(pipe)

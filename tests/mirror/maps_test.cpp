@@ -129,6 +129,46 @@ TEST_P(AnyMirrorMap, StepMeetsItsOptimalityCondition) {
   }
 }
 
+// With a penalty r the slope of the smooth part makes up for it: ⟨…, y − z⟩ + η (r(y) − r(z)) ≥ 0.
+TEST(Euclidean, StepsOfPenaltiesMeetTheirOptimalityCondition) {
+  AddressedRandom random(71, Purpose::experiment, 0, 0);
+  constexpr std::size_t d = 5;
+  const auto penalty = [](double lambda, double gamma, View x) {
+    return lambda * norm1(x) + gamma * (norm2(x.first(2)) + norm2(x.subspan(2, 2)) + norm2(x.subspan(4)));
+  };
+  std::size_t pairs = 0;
+  std::size_t zeros = 0;
+  for (const DomainExample& each : domain_examples()) {
+    for (const auto& [lambda, gamma] : {std::pair(0.8, 0.0), std::pair(0.0, 0.8), std::pair(0.4, 0.6)}) {
+      const Pair pair{fmt::format("euclidean:l1={},group={},size=2", lambda, gamma), each};
+      if (!works(pair)) continue;
+      ++pairs;
+      const auto domain = domain_table().make(each.spec);
+      const auto mirror = mirror_table().make(pair.mirror, *domain);
+      EXPECT_TRUE(mirror->has_penalty());
+      for (int trial = 0; trial < 60; ++trial) {
+        const Vector start = each.point(d, random);
+        const Vector gradient = random_normal(d, 1, random);
+        const double eta = 1.5 * random.uniform();
+        const double share = trial % 2 == 0 ? 1 : 0.5;
+        mirror->weigh_penalty(share);
+        Vector z = start;
+        mirror->step(z, eta, gradient);
+        zeros += static_cast<std::size_t>(std::ranges::count(z, 0.0));
+        EXPECT_LE(domain->violation(z), 1e-9);
+        for (int other = 0; other < 40; ++other) {
+          const Vector y = each.point(d, random);
+          double gain = eta * share * (penalty(lambda, gamma, y) - penalty(lambda, gamma, z));
+          for (std::size_t j = 0; j < d; ++j) gain += (eta * gradient[j] + z[j] - start[j]) * (y[j] - z[j]);
+          EXPECT_GE(gain, -1e-9) << pair.mirror << " on " << each.spec;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(pairs, 5U + 2U + 2U);  // l1 beside simplexes; groups on free and ball
+  EXPECT_GT(zeros, 200U);
+}
+
 TEST_P(AnyMirrorMap, HugeStepsStayInTheDomain) {
   constexpr std::size_t d = 4;
   const std::vector<Vector> gradients{{1e4, -1e4, 0, 1},        {1e4, 1e4, 1e4, 1e4},      {-1e4, -1e4, -1e4, -1e4},

@@ -153,7 +153,7 @@ bool has_free_domain(const OmdConfig& config) {
 bool steps_are_linear(const OmdConfig& config) {
   const std::unique_ptr<Domain> domain = domain_table().make(config.domain.value_or(default_domain(config.mirror)));
   const std::unique_ptr<MirrorMap> mirror = mirror_table().make(config.mirror, *domain);
-  return has_free_domain(config) && !mirror->scale_of_steps(1).in_exponents;
+  return has_free_domain(config) && !mirror->scale_of_steps(1).in_exponents && !mirror->has_penalty();
 }
 
 WhyNot why_not(const OmdConfig& config) {
@@ -219,7 +219,7 @@ Options omd_options(OmdConfig& config) {
       options, config,
       {excludes("loss=none", "nothing is learned"), excludes("domain", "personal models know no bounds"),
        excludes("constraint", "personal models keep no constraints"),
-       excludes("mirror=entropic|pnorm", "models of this map have a bounded domain", "Leave --personal out.")});
+       excludes("mirror=entropic", "models of this map have a bounded domain", "Leave --personal out.")});
   return options;
 }
 
@@ -244,7 +244,7 @@ void complete_omd_config(OmdConfig& config, const Options& options) {
         config.mixing.precision, config.mirror, config.domain ? " and --domain " + *config.domain : "");
   check(!config.privacy.trusts_pairs || steps_are_linear(config),
         "--trust pairs with --mirror {}{}: noise between pairs cancels in sums of steps that are neither cut off nor "
-        "bent. Use the map euclidean on the domain free, or --trust local.",
+        "bent. Use the map euclidean without a penalty on the domain free, or --trust local.",
         config.mirror, config.domain ? " and --domain " + *config.domain : "");
   config.why_not = why_not(config);
   config.remedies_of_divergence =

@@ -107,11 +107,12 @@ void OmdMethod::tune() {
 /// Sets the share of λ: the mean share of a batch that records fill. A client's batches are not all full, and those of
 /// smaller clients less so.
 void OmdMethod::weigh_penalty() {
-  if (config_.omd.l2 == 0 || config_.weights == ClientWeights::equal) return;
+  if ((config_.omd.l2 == 0 && !parts_.mirror->has_penalty()) || config_.weights == ClientWeights::equal) return;
   const Vector records = run_.inputs.records_of_clients();
   const auto batch = static_cast<double>(config_.data.batch);
   const double room = batch * std::ceil(*std::ranges::max_element(records) / batch);
   if (room > 0) config_.omd.l2_share = sum(records) / (room * static_cast<double>(records.size()));
+  parts_.mirror->weigh_penalty(config_.omd.l2_share);
 }
 
 void OmdMethod::check_before_release(Round releases) {
@@ -234,6 +235,10 @@ void OmdMethod::check_regret() const {
   check(run_.inputs.dataset.replayable,
         "--regret on '{}': its records come once, and regret reads them again after the last round. Use a file.",
         config_.data.source);
+  check(!parts_.mirror->has_penalty(),
+        "--regret with --mirror {}: the best model in hindsight is found where losses are smooth, and this penalty is "
+        "not. Leave out one of them.",
+        config_.mirror);
   check(run_.metrics_policy().shared(),
         "--regret needs shared metrics: what it compares with is fitted to everybody's records without noise. Add "
         "--metrics shared if the records may be known to others.");
