@@ -325,17 +325,20 @@ def judge_chapters(description, output, judges):
 
 
 def draw_curves(folder, name, labels, curves, more=()):
-    """A picture NAME.svg of curves {title: (x, y)}, with its points in NAME.csv. `labels`: title, x and y; `more`:
-    further lines of gnuplot, such as logarithmic axes."""
-    write_csv(folder / f"{name}.csv", ["curve", *labels[1:]],
-              ([title, x, y] for title, points in curves.items() for x, y in zip(*points)))
+    """A picture NAME.svg of curves {title: (x, y) or (x, y, half-widths of a band)}, with its points in NAME.csv. `labels`:
+    title, x and y; `more`: further lines of gnuplot, such as logarithmic axes."""
+    write_csv(folder / f"{name}.csv", ["curve", *labels[1:], *(["band"] if any(len(c) > 2 for c in curves.values()) else [])],
+              ([title, *point] for title, points in curves.items() for point in zip(*points)))
     lines = ["set terminal svg size 860,520 dynamic noenhanced background '#ffffff'", f"set output '{name}.svg'",
              f"set title \"{labels[0]}\"", f"set xlabel '{labels[1]}'", f"set ylabel '{labels[2]}'",
              "set key outside right", *more]
-    for k, points in enumerate(curves.values()):
-        lines += [f"$c{k} << END", *(f"{x:.9g} {y:.9g}" for x, y in zip(*points)), "END"]
-    lines.append("plot " + ", \\\n     ".join(f"$c{k} with linespoints pt 7 ps 0.4 lw 1.5 title \"{title}\""
-                                             for k, title in enumerate(curves)))
+    plots = []
+    for k, (title, points) in enumerate(curves.items()):
+        lines += [f"$c{k} << END", *(" ".join(f"{value:.9g}" for value in point) for point in zip(*points)), "END"]
+        if len(points) > 2:
+            plots.append(f"$c{k} using 1:($2-$3):($2+$3) with filledcurves fs transparent solid 0.2 lc {k + 1} notitle")
+        plots.append(f"$c{k} using 1:2 with linespoints pt 7 ps 0.4 lw 1.5 lc {k + 1} title \"{title}\"")
+    lines.append("plot " + ", \\\n     ".join(plots))
     draw(folder, name, "\n".join(lines) + "\n")
 
 

@@ -13,7 +13,7 @@ Sections:
 Noise is that of the design which the paper states (infer.py has its own reading, whose noise is too small). Equal arguments
 give equal figures. Some minutes on two cores.
 
-Writes claims.csv, estimates.csv (fig1), coverage.csv (fig3), fig2.csv, and the pictures fig1, fig2 and fig3.
+Writes claims.csv, estimates.csv (fig1), coverage.csv (fig3), fig2.csv, and the pictures fig1, fig1-boxes, fig2 and fig3.
 """
 
 import csv
@@ -31,6 +31,25 @@ NAMES = ("x1", "x2", "x3", "intercept")
 
 def options_of(words):
     return [str(word) for word in words]
+
+
+def draw_boxes(folder, rows, sizes, kinds):
+    """The picture fig1-boxes: a panel for each coefficient, and in it a box of its estimates for each method and number of records."""
+    lines = ["set terminal svg size 1000,640 dynamic noenhanced background '#ffffff'", "set output 'fig1-boxes.svg'", "set style fill solid 0.3",
+             "set style boxplot nooutliers", "unset key", "set grid ytics", "set xtics rotate by -30 font ',9'",
+             "set multiplot layout 2,2 title 'Estimates of coefficients of 1: medians, quartiles, and 1.5 times their distance'"]
+    boxes = [(kind, size) for size in sizes for kind in kinds]
+    tics = ", ".join(f"'{kind.split()[0]}, {size}' {k}" for k, (kind, size) in enumerate(boxes))
+    for name in NAMES:
+        plots = []
+        for k, (kind, size) in enumerate(boxes):
+            block = f"${name}{k}"
+            lines += [f"{block} << END", *(str(value) for of, n, coefficient, _, value in rows
+                                           if (of, n, coefficient) == (kind, size, name)), "END"]
+            plots.append(f"{block} using ({k}):1 with boxplot lc {1 + list(kinds).index(kind)}")
+        lines += [f"set title '{name}'", f"set xtics ({tics})", f"set xrange [-0.6:{len(boxes) - 0.4}]",
+                  "plot " + ", ".join([*plots, "1 lc 'black' dt 2"])]
+    experiment.draw(folder, "fig1-boxes", "\n".join([*lines, "unset multiplot"]) + "\n")
 
 
 def fig1(measured):
@@ -65,6 +84,7 @@ def fig1(measured):
             rows += [[kind, size, name, seed, model[j]] for seed, model in models for j, name in enumerate(NAMES)]
     experiment.write_csv(measured.folder / "estimates.csv", ["method", "records", "coefficient", "seed", "estimate"], rows)
     curves = {kind: (sizes, [worst[kind, size] for size in sizes]) for kind in kinds}
+    draw_boxes(measured.folder, rows, sizes, kinds)
     experiment.draw_curves(measured.folder, "fig1", ("Largest bias of a coefficient", "records", "bias"), curves, ["set logscale xy"])
     a, b = ([worst[kind, size] for size in sizes] for kind in kinds)
     yield ("clipped gradients are biased, Mallows weights are not",

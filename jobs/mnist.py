@@ -17,7 +17,9 @@ leaves nothing to learn from at these epsilons. One record moves the mean of a b
 Laplace noise needs a bound in L1, in which a gradient of 582,026 numbers is some 300 times as long as in L2. So gradients are
 clipped in L2, and the noise is Gaussian of the same deviation, sqrt(2) 2 clip / (n epsilon) on the mean of a batch, which is that
 of a release at mu = n epsilon / (sqrt(2) m). What a record truly pays stands beside epsilon. Step and clip are in
-jobs/mnist-cnn.ini and STEP below. A run takes minutes, so this table is only made where --tables asks for it.
+jobs/mnist-cnn.ini and STEP below. A run takes minutes, so this table is only made where --tables asks for it. The pictures
+fig5.1 and fig5.2 are accuracies by rounds, of the models of a round before they are averaged over rounds, with bands of one
+standard deviation of a run. Each point scores ten networks on all test images, which takes as long as some twenty rounds.
 
 untuned: the same data, graph and prices in all, without any setting: jobs/mnist-untuned.ini, whose batches, clips and steps
 are those of --tuning auto, for the models of UNTUNED. Noise is secret, so each call has other figures.
@@ -27,13 +29,14 @@ are those of --tuning auto, for the models of UNTUNED. Noise is secret, so each 
 without noise, at training images that are records of the table too: the privacy that it states is that of runs whose settings
 are given. Of claimed it tries half and twice the step, on the same split, with 2,000 of the images that are held out.
 
-Writes honest.csv, claimed.csv and untuned.csv or, with --tune, honest-tune.csv and claimed-tune.csv.
+Writes honest.csv, claimed.csv with fig5.1 and fig5.2, and untuned.csv or, with --tune, honest-tune.csv and claimed-tune.csv.
 """
 
 import argparse
 import gzip
 import math
 import pathlib
+import statistics
 import sys
 import tempfile
 
@@ -52,6 +55,7 @@ TOLERANCE = 0.5
 # Models that learn with nothing tuned, by name: features and --model.
 UNTUNED = {"softmax": ("hog", "linear"), "mlp": ("hog", "mlp:129-64-10"), "pixels-mlp": ("raw", "mlp:784-128-10"),
            "pixels-cnn": ("raw", "cnn:4-8-32")}
+FIGURES = {0.1: "fig5.1", 0.5: "fig5.2"}  # of the dissertation, by its epsilon
 # The dissertation's epsilon: what it prints of each command, in percent.
 CLAIMED = {0.1: {"omd": 93.28, "fedavg": 91.47}, 0.5: {"omd": 94.01, "fedavg": 92.59}}
 RECORDS, BATCH = 6000, 128  # n and m: of a client, and of a round
@@ -74,6 +78,11 @@ class Mnist:
         """Mu of one release such that `passes` of them cost a record no more than epsilon at DELTA."""
         return experiment.privacy(self.starling, "calibrate", epsilon=epsilon, delta=DELTA, releases=passes)["mu"]
 
+    def curve(self, command, name):
+        """Rounds and accuracies in percent of a run, as it recorded them."""
+        history = self.runs[command].history(name)
+        return [(int(t), 100 * value) for t, value in zip(history["rounds"], history["test_accuracy"]) if value is not None]
+
     def run(self, name, command, preset, own):
         """Accuracy in percent on the test set and what a record pays, of jobs/PRESET.ini with settings of its `own`."""
         words = [f"--{key}={value}" for key, value in {**settings(command, preset), **own}.items()]
@@ -90,10 +99,11 @@ class Mnist:
         return accuracy
 
     def run_claimed(self, name, command, source, test, epsilon, step, seed):
-        """Accuracy, and what a record pays of a run that the dissertation calls epsilon."""
-        return self.run(name, command, "mnist-cnn", {
-            "source": source, "test": test, "rounds": self.options.rounds, "record-every": self.options.rounds, "step": step,
-            "mu": RECORDS * epsilon / (math.sqrt(2) * BATCH), "seed": seed})
+        """Accuracy, what a record pays of a run that the dissertation calls epsilon, and accuracies by rounds."""
+        rounds = self.options.rounds
+        return *self.run(name, command, "mnist-cnn", {
+            "source": source, "test": test, "rounds": rounds, "record-every": max(1, rounds // self.options.points), "step": step,
+            "mu": RECORDS * epsilon / (math.sqrt(2) * BATCH), "seed": seed}), self.curve(command, name)
 
     def run_untuned(self, name, source, test, epsilon, features, model, seed):
         return self.run(name, "omd", "mnist-untuned", {"source": source, "test": test, "total-epsilon": epsilon, "delta": DELTA,
@@ -186,6 +196,16 @@ def claimed_epsilons(mnist):
     return [epsilon for epsilon in mnist.options.epsilons if epsilon in CLAIMED]
 
 
+def draw_rounds(folder, epsilon, curves):
+    """Accuracy by rounds of each command, over its seeds."""
+    shown = {}
+    for command, of_seeds in curves.items():
+        values = [[accuracy for _, accuracy in points] for points in zip(*of_seeds)]
+        shown[command] = ([points[0][0] for points in zip(*of_seeds)], list(map(mean, values)), list(map(statistics.pstdev, values)))
+    figure = FIGURES[epsilon]
+    experiment.draw_curves(folder, figure, (f"{figure}: accuracy by rounds, claimed epsilon {epsilon:g}", "round", "%"), shown)
+
+
 def claimed(mnist, folder):
     seeds, wanted = range(1, mnist.options.seeds + 1), claimed_epsilons(mnist)
     found = mnist.all(mnist.run_claimed, {
@@ -196,12 +216,14 @@ def claimed(mnist, folder):
     print(f"claimed epsilon  a record pays (delta = {DELTA:g})  run     ours             dissertation")
     rows = []
     for epsilon in wanted:
+        curves = {}
         for command in mnist.runs:
-            accuracies, paid = zip(*(found[command, epsilon, seed] for seed in seeds))
+            accuracies, paid, curves[command] = zip(*(found[command, epsilon, seed] for seed in seeds))
             printed = CLAIMED[epsilon][command]
             print(f"{epsilon:<15g}  {max(paid):<29.4g}  {command:<6}  {with_error(accuracies, '.2f'):<15}  {printed:.2f}")
             rows.append([epsilon, command, DELTA, max(paid), mnist.options.rounds, STEP, mean(accuracies), min(accuracies),
                          max(accuracies), printed])
+        draw_rounds(folder, epsilon, curves)
     experiment.write_csv(folder / "claimed.csv", ["epsilon", "command", "delta", "record_epsilon", "rounds", "step", "accuracy",
                                                   "least", "most", "dissertation"], rows)
 
@@ -273,6 +295,7 @@ def main():
     parser.add_argument("--rounds", metavar="N", type=experiment.positive, default=150,
                         help="of a run of the claimed table (150)")
     parser.add_argument("--seeds", metavar="N", type=experiment.positive, default=3, help="runs per row (3)")
+    parser.add_argument("--points", metavar="N", type=experiment.positive, default=5, help="of the curves by rounds (5)")
     parser.add_argument("--tune", action="store_true", help="choose settings on images held out of the training set instead")
     options = parser.parse_args()
     data = pathlib.Path(options.data).resolve()

@@ -12,11 +12,16 @@ lambda = 0.1 on intercept and slopes, start at zero, as in the paper's other tab
 delta = 1e-7 per record.
 
 The paper's figures are of other data (HARTH: two sensors of six channels in all, 22 people) and stand beside ours for
-orientation only.
+orientation only. With --harth FOLDER the script reads your own copy of HARTH in place of the chest sensor: the files S006.csv and
+so on of the UCI repository (data set 779), columns back_x to thigh_z and label at 50 Hz, other columns left out. Windows are of 50
+samples. Motion is walking, running, shuffling, stairs and cycling (labels 1 to 5, 13 and 14), rest is sitting and lying (7 and 8);
+standing (6) and cyclists at rest (130, 140) are left out, by which motion has the share that the printed metrics imply.
+Constants are those of published statistics of the data set (jobs/renewable-har-harth.csv).
 
 Writes har.csv (the table), runs.csv, and the pictures bars-raw and bars-windows (like the paper's Fig. 10).
 """
 
+import csv
 import pathlib
 import random
 import shutil
@@ -27,9 +32,11 @@ import tempfile
 import experiment
 from experiment import error_of_mean, mean
 
-PEOPLE = 15
-READ = ["--clients", PEOPLE, "--drop", 0, "--positive", "2,4,5,6", "--ignore", 0]
-KINDS = {"raw": ([], 1000), "windows": (["--window", 52], 20)}  # how they are made, and records per client and batch
+CHEST = ["--drop", 0, "--positive", "2,4,5,6", "--ignore", 0]
+HARTH = ["--label", "label", "--positive", "1,2,3,4,5,13,14", "--ignore", "6,130,140"]
+HARTH_COLUMNS = [f"{sensor}_{axis}" for sensor in ("back", "thigh") for axis in "xyz"] + ["label"]
+# How records are made, and how many a client has in a batch.
+KINDS = {"raw": (CHEST, 1000), "windows": ([*CHEST, "--window", 52], 20), "harth": ([*HARTH, "--window", 50], 20)}
 STRENGTHS = ("0.01", "1", "100")
 PRICE = ["--mechanism", "gaussian", "--epsilon", 0.1, "--delta", 1e-7]
 VARIANTS = {
@@ -52,14 +59,33 @@ PAPER = {  # by method and q: the five metrics in percent, and seconds
 }
 
 
+def copy_harth(data, folder):
+    """The columns that all files have, as 0.csv and so on: some files have numbers of rows besides. Returns how many there are."""
+    files = sorted(data.glob("S[0-9][0-9][0-9].csv"))
+    for k, path in enumerate(files):
+        with open(path, newline="") as source, open(folder / f"raw-{k}.csv", "w", newline="") as copy:
+            rows = csv.reader(source)
+            header = next(rows)
+            missing = [name for name in HARTH_COLUMNS if name not in header]
+            if missing:
+                experiment.fail(f"{path}: there is no column {missing[0]}: HARTH's files have {', '.join(HARTH_COLUMNS)}. Give those files.")
+            take = [header.index(name) for name in HARTH_COLUMNS]
+            csv.writer(copy).writerows([HARTH_COLUMNS, *([row[i] for i in take] for row in rows)])
+    return len(files)
+
+
 def convert(starling, data, kind, folder):
     """Everybody's labelled records, as lines of one CSV file each; returns the header and the lines by person."""
-    words = [starling, "data", "convert", data / "{client:1}.csv.gz", *READ, *KINDS[kind][0], "--output",
-             folder / "{client}.csv", "--progress", "off"]
+    if kind == "harth":
+        number, source = copy_harth(data, folder), folder / "raw-{client}.csv"
+    else:
+        number, source = len(list(data.glob("*.csv.gz"))), data / "{client:1}.csv.gz"
+    words = [starling, "data", "convert", source, "--clients", number, *KINDS[kind][0], "--output", folder / "{client}.csv",
+             "--progress", "off"]
     done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
     if done.returncode != 0:
         experiment.fail(f"'starling data convert' ended with {done.returncode}:\n{done.stderr.strip()}")
-    people = [(folder / f"{i}.csv").read_text().splitlines() for i in range(PEOPLE)]
+    people = [(folder / f"{i}.csv").read_text().splitlines() for i in range(number)]
     return people[0][0], [lines[1:] for lines in people]
 
 
@@ -80,7 +106,7 @@ def split(header, people, seed, folder):
 
 def figures(runs, name, kind, folder, q, variant, seed):
     summary = runs.run(name, [
-        "--clients", PEOPLE, "--source", folder / "{client}.csv", "--test", folder / "test.csv", "--standardise",
+        "--clients", len(list(folder.glob("[0-9]*.csv"))), "--source", folder / "{client}.csv", "--test", folder / "test.csv", "--standardise",
         experiment.PROJECT / "jobs" / f"renewable-har-{kind}.csv", "--batch", KINDS[kind][1], "--loss", f"dwd:{q}", "--l2", 0.1,
         "--penalty", "full", "--start", "zero", "--mechanism", "none", "--noise-key", "seed", *VARIANTS[variant], "--seed", seed])
     shutil.rmtree(runs.scratch / name)
@@ -98,7 +124,7 @@ def measure(runs, starling, data, options):
         header, people = convert(starling, data, kind, made)
         if options.records:
             people = [lines[::max(1, len(lines) // options.records)] for lines in people]
-        seeds = range(1, (options.seeds if kind == "windows" else min(options.seeds, 2)) + 1)
+        seeds = range(1, (min(options.seeds, 2) if kind == "raw" else options.seeds) + 1)
         for seed in seeds:
             folder = runs.scratch / f"{kind}-{seed}"
             split(header, people, seed, folder)
@@ -121,7 +147,7 @@ def table(found):
     rows = []
     for (kind, q, variant), runs in found.items():
         cells = [average(runs, k)[0] for k in range(len(METRICS) + 1)]
-        paper = PAPER.get((PAPER_NAMES.get(variant), q), ()) if kind == "windows" else ()
+        paper = PAPER.get((PAPER_NAMES.get(variant), q), ()) if kind != "raw" else ()
         rows.append([kind, q, variant, *("" if cell is None else f"{cell:.4g}" for cell in cells),
                      average(runs, 0)[1], PAPER_NAMES.get(variant, "") if paper else "", *(paper or [""] * 6)])
     return rows
@@ -170,8 +196,9 @@ def main():
     parser = experiment.arguments(__doc__, "results-renewable-har")
     parser.add_argument("--data", metavar="FOLDER", help="where 1.csv.gz to 15.csv.gz are (../shared/data/har_chest_uci287)",
                         default=str(experiment.PROJECT / ".." / "shared" / "data" / "har_chest_uci287"))
-    parser.add_argument("--kinds", metavar="WHICH", type=lambda text: text.split(","), default=list(KINDS),
+    parser.add_argument("--kinds", metavar="WHICH", type=lambda text: text.split(","), default=["raw", "windows"],
                         help="raw, windows or both (raw,windows)")
+    parser.add_argument("--harth", metavar="FOLDER", help="your copy of HARTH: S006.csv and so on, in place of --data")
     parser.add_argument("--seeds", metavar="N", type=experiment.positive, default=10,
                         help="random splits of the windows (10; at most 2 of the raw channels)")
     parser.add_argument("--records", metavar="N", type=experiment.positive,
@@ -180,8 +207,12 @@ def main():
     unknown = [kind for kind in options.kinds if kind not in KINDS]
     if unknown:
         parser.error(f"--kinds: there is no {unknown[0]} (known: {', '.join(KINDS)})")
-    data = pathlib.Path(options.data).resolve()
-    if not (data / "1.csv.gz").exists():
+    data = pathlib.Path(options.harth or options.data).resolve()
+    if options.harth:
+        options.kinds = ["harth"]
+        if not list(data.glob("S[0-9][0-9][0-9].csv")):
+            experiment.fail(f"there is no S006.csv or the like in {data}: get HARTH from the UCI repository (779). Say where it is: --harth FOLDER.")
+    elif not (data / "1.csv.gz").exists():
         experiment.fail(f"there is no {data / '1.csv.gz'}: the data set is not part of the project. Say where it is: --data FOLDER.")
     starling = experiment.find_starling(options.starling)
     folder = experiment.output_folder(options.output)

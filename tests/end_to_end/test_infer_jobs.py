@@ -54,7 +54,7 @@ class Figures(Experiment):
         self.assertEqual(len(self.rows("coverage.csv")), 2 * 2 * 10)
         steps = {int(row["steps"]) for row in self.rows("fig2.csv") if row["method"] == "plug-in"}
         self.assertGreater(len(steps), 50)
-        self.expect_pictures("fig1", "fig3")
+        self.expect_pictures("fig1", "fig1-boxes", "fig3")
 
 
 class Tables(Experiment):
@@ -121,7 +121,8 @@ class Regressions(Experiment):
         self.assertEqual(len(rides), 2 * 7)
         for method in ("random-scaling", "plug-in"):
             self.assertGreater(float(rides[method, "distance"]["low"]), 0)
-        self.expect_pictures("insurance")
+        self.expect_pictures("insurance", "insurance-plug-in")
+        self.assertEqual(len(self.rows("insurance-plug-in.csv")), 11)
 
     @needs_a9a
     def test_incomes(self):

@@ -145,6 +145,10 @@ class Claimed(Pictures):
         for row in rows:
             self.assertAlmostEqual(float(row["record_epsilon"]), gaussian_epsilon(mu * math.sqrt(self.ROUNDS), 1e-5), places=4)
             self.assertTrue(0 <= float(row["least"]) <= float(row["accuracy"]) <= float(row["most"]) <= 100)
+        points = self.rows("fig5.1.csv")
+        for command in ("omd", "fedavg"):
+            rounds = [int(point["round"]) for point in points if point["curve"] == command]
+            self.assertEqual((rounds[0], rounds[-1]), (1, self.ROUNDS))
 
     def test_the_noise_is_that_of_the_claim(self):
         """Of the deviation of Laplace noise with scale 2 clip / (n epsilon), n = 6,000, as the run itself states it."""

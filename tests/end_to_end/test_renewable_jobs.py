@@ -1,5 +1,7 @@
 """The experiments on renewable estimation run to their end; small ones find what they are known to find."""
 
+import csv
+import random
 import subprocess
 import sys
 import unittest
@@ -105,6 +107,36 @@ class MotionOrRest(Experiment):
 
     def test_missing_data_are_named(self):
         self.expect_missing_data("renewable-har.py")
+
+
+class Harth(Experiment):
+    """Made-up files with the columns, the rate and the labels of the public ones."""
+
+    def test_own_copy(self):
+        generator = random.Random(5)
+        channels = [f"{sensor}_{axis}" for sensor in ("back", "thigh") for axis in "xyz"]
+        data = self.folder / "harth"
+        data.mkdir()
+        for k, name in enumerate(("S006", "S008", "S029")):
+            with open(data / f"{name}.csv", "w", newline="") as file:
+                rows = csv.writer(file)
+                rows.writerow([*([""] if k == 1 else []), "timestamp", *channels, "label"])
+                for i, label in enumerate([1, 6, 7, 130, 8, 14, 7, 3] * 4):
+                    spread = 0.6 if label in (1, 3, 14) else 0.05
+                    for j in range(100):
+                        values = [f"{generator.gauss(-0.9, spread):.4f}" for _ in channels]
+                        rows.writerow([*([j] if k == 1 else []), "2019-01-12 00:00:00.000", *values, label])
+        self.run_script("renewable-har.py", "--harth", data, "--seeds", 1)
+        rows = {(row["q"], row["variant"]): row for row in self.rows("har.csv")}
+        self.assertEqual({row["kind"] for row in rows.values()}, {"harth"})
+        self.assertGreater(float(rows["1", "offline"]["accuracy"]), 95)
+        self.assertEqual(rows["1", "online"]["paper_accuracy"], "91.9")
+
+    def test_missing_data_are_named(self):
+        done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / "renewable-har.py", "--starling", STARLING, "--harth", self.folder],
+                              cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--harth FOLDER", done.stderr)
 
 
 @unittest.skipUnless((DATA / "elec2").exists(), "the data set elec2 is not beside the project")
