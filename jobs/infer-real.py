@@ -89,7 +89,7 @@ def insurance_by_plug_in(runs, options, folder):
                                            "--intervals", "plug-in", "--trust", "local", "--plug-in-path", "--record-every", 2000])
     keep_picture(runs, "insurance-plug-in", folder, "insurance-plug-in")
     slopes = [i for i in found["intervals"] if i["name"] != "intercept"]
-    zero = [i["name"] for i in slopes if i["low"] <= 0 <= i["high"]]
+    zero = [i["name"] for i in slopes if i["low"] is None or i["low"] <= 0 <= i["high"]]  # none: the curvature is not known
     print(f"By plug-in: {sum(i['estimate'] > 0 for i in slopes)} of {len(slopes)} slopes are positive; the intervals of "
           f"{len(zero)} contain 0{': ' + ', '.join(zero) if zero else ''}")
     experiment.write_csv(folder / "insurance-plug-in.csv", ["name", "estimate", "low", "high"],

@@ -62,7 +62,7 @@ class Tables(Experiment):
         """Plug-in lengths hardly vary: a few replications tell."""
         printed = self.run_script("infer.py", "--tables", "paper", "--replications", 3, "--steps", 40000)
         rows = {(row["setting"], row["method"]): row for row in self.rows("cells.csv")}
-        self.assertEqual(len(self.rows("cells.csv")), 30)
+        self.assertEqual(len(self.rows("cells.csv")), 45)
         self.assertIn("sqrt(2) mu-GDP", printed)
         # At 40,000 records (all rows, here): 1.09, 11.35 and 4.97.
         for setting, length in (("non-private", 1.09), ("paper's mu 1", 11.35), ("paper's mu 2", 4.97)):
@@ -73,7 +73,7 @@ class Tables(Experiment):
         printed = self.run_script("infer.py", "--steps", 500, "--replications", 4)
         rows = self.rows("cells.csv")
         self.assertEqual([sum(row["table"] == name for row in rows) for name in ("table1", "paper", "clients", "pairs", "logistic")],
-                         [18, 30, 9, 4, 4])
+                         [18, 45, 9, 4, 4])
         self.assertTrue(all(row["replications"] == "4" for row in rows))
         for row in rows:
             self.assertIn(row["setting"], printed)
