@@ -102,7 +102,7 @@ class Study:
             for figure, _, most, _ in runs:
                 self.outlooks.add((table.name, table.kind == "numbers"), without - figure, most)
             bracket = mean([allowed(table, self.prices[epsilon], seed) for seed in self.options.seeds])
-            yield {"table": table.name, "kind": table.kind, "records": len(table.labels), "features": table.rows.shape[1],
+            yield {"table": table.name, "kind": table.kind, "records": len(table.labels), "held_out": len(table.test_labels), "features": table.rows.shape[1],
                    "epsilon": epsilon, "runs": len(runs), "mean": mean(figures), "least": min(figures), "allowed": bracket,
                    "constant": table.constant, "fitted": without, "plain": plain, "signal_to_noise": mean([run[1] for run in runs]),
                    "promised": mean(promised) if (promised := [run[2] for run in runs if run[2] is not None]) else "",
@@ -143,9 +143,9 @@ def verdicts(lines, outlooks):
     slopes = [line["slope"] for line in lines if line["slope"] != "" and line["epsilon"] >= 1]
     good = sum(0.85 <= slope <= 1.15 for slope in slopes)
     yield f"slope of labels on scores, which is to be 1, at epsilon 1 and more, of {len(slopes)} cells: {good} are within 0.85 to 1.15"
-    behind = {line["table"]: line["plain"] - line["fitted"] for line in lines}
-    far = [f"{name} {points:.1f}" for name, points in behind.items() if points < -0.5]
-    yield f"without noise more than half a point below the fit, of {len(behind)} tables: {', '.join(far) or 'none'}"
+    behind = {line["table"]: line for line in lines if line["plain"] < line["fitted"] - 0.5}
+    far = [f"{name} {line['plain'] - line['fitted']:.1f} (of {line['held_out']:,} held-out records)" for name, line in behind.items()]
+    yield f"without noise more than half a point below the fit, of {len({line['table'] for line in lines})} tables: {', '.join(far) or 'none'}"
     below = [f"{line['table']} at {line['epsilon']:g}" for line in lines if line["mean"] < line["constant"] - 1]
     yield f"more than a point below the constant, of {len(lines)} cells: {', '.join(below) or 'none'}"
 

@@ -186,8 +186,17 @@ struct RunTraffic {
   std::int64_t evaluation_bytes = 0;
 };
 
-/// A part of runs whose clients send each other most messages directly, although rank 0 has a part of its own.
-struct DirectMessages {};
+/// A part of runs of the gamma loss that estimate it: φ, by which the variance of an amount is φ times its squared
+/// mean.
+struct GammaDispersion {
+  double value = 0;
+};
+
+/// A part of runs on additive shares, whose parties send each other most messages, although rank 0 has a part of its
+/// own.
+struct LearnedOnShares {
+  std::size_t parameters = 0;  ///< of all parties together
+};
 
 /// Wall time.
 struct RunTimes {

@@ -67,7 +67,7 @@ class Counts(TestCase):
         return {row["name"]: row for row in csv.DictReader(io.StringIO(done.out))}
 
     def coefficients(self, run="run"):
-        return np.array([float(row["estimate"]) for row in self.table(run).values()])
+        return np.array([float(row["estimate"]) for name, row in self.table(run).items() if name != "dispersion"])
 
     def test_exact_minimum_and_errors(self):
         """renewable offline is maximum likelihood; its stream ends within a part of a standard error, with robust errors of counts."""
@@ -87,6 +87,11 @@ class Counts(TestCase):
             for name, fit, error in zip(table, self.fits[kind], errors):
                 self.assertAlmostEqual(float(table[name]["estimate"]), fit, delta=0.5 * error)
                 self.assertAlmostEqual(float(table[name]["standard_error"]), error, delta=0.06 * error)
+            self.assertIs("dispersion" in table, kind == "gamma")
+            if kind == "gamma":
+                self.assertAlmostEqual(float(table["dispersion"]["estimate"]), scale, delta=0.02 * scale)
+                unknown = self.table("gamma-all")["dispersion"]
+                self.assertEqual((unknown["estimate"], unknown["reason"]), ("", "a stream of starling renewable without noise estimates the dispersion"))
             self.assertAlmostEqual(float(table["a"]["ratio_high"]), math.exp(float(table["a"]["high"])), delta=1e-9)
             text = self.succeeded(self.run_alone(["report", f"{kind}-stream", "--coefficients"])).out
             self.assertIn("rate ratio", text)

@@ -138,7 +138,7 @@ class Decisions(InitCase):
         ("texts", "age,town,y\n30,Bonn,1\n40,Ulm,0\n50,Bonn,1\n", [r"column 'town' holds 2 different texts"], ["--drop", "town"]),
         ("names", "name,age,y\n" + "".join(f"n{k},{k % 50},{k % 2}\n" for k in range(60)),
          ["column 'name' holds many different texts", "id = name"], ["--id", "name"]),
-        ("missing", "age,size,y\n30,1,1\n,2,0\n50,,1\n", ["columns are empty in some records: 'age' in 1, 'size' in 1", "missing = indicator"],
+        ("missing", "age,size,y\n30,1,1\n,2,0\n50,,1\n", ["values are missing in some records: 'age' in 1, 'size' in 1", "missing = indicator"],
          ["--missing", "indicator"]),
         ("marks", "age,size,y\n30,1,1\n35,2,1\nunknown,2,0\n50,k.A.,1\n60,3,0\n",
          ["numbers and a few texts stand in 'age', 'size'", "missing-values = k.A.,unknown", "missing = indicator"],
@@ -175,7 +175,7 @@ class Decisions(InitCase):
         text = self.init(["site-{client}.csv", "--total-epsilon", "none", "--output", "shared"], DECISION).out
         self.assertEqual(text.count("  * "), 2, text)
         self.assertRegex(text, r"site-0\.csv: column 'town' holds 2 different texts\. .*\. 2 more files have the same problem\.")
-        self.assertRegex(text, r"site-1\.csv: columns are empty in some records: 'age' in 1\. .*\. 1 more file has the same problem\.")
+        self.assertRegex(text, r"site-1\.csv: values are missing in some records: 'age' in 1\. .*\. 1 more file has the same problem\.")
         self.write("visits.csv", "who,y\n" + "".join(f"p{k // 2},{k % 2}\n" for k in range(60)))
         text = self.init(["visits.csv", "--clients", "1", "--total-epsilon", "none", "--output", "visits"], DECISION).out
         self.assertIn("      id = who\n", text)

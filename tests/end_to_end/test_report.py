@@ -67,7 +67,7 @@ class FinishedRun(ReportCase):
     @needs_gnuplot
     def test_pictures(self):
         self.write("t.csv", "\n".join(csv_rows(50, dimension=5)) + "\n")
-        self.good(1, [*DRIFT, "--clients", "2", "--test", "t.csv", "--output", "run"])
+        self.good(1, [*DRIFT, "--clients", "5", "--test", "t.csv", "--output", "run"])
         for name in PICTURES:
             (self.folder / "run" / name).unlink(missing_ok=True)
         result = self.report("run")
@@ -122,7 +122,7 @@ class FinishedRun(ReportCase):
         self.assertEqual(result.codes, [STOPPED_SAFELY] * 2, result)
         self.assertTrue(self.report("run").out.startswith(result.out.lstrip("\n")))
         if shutil.which("gnuplot"):
-            self.check_pictures("run")
+            self.check_pictures("run", PICTURES[:2])  # others may have nothing to show
 
     def test_a_run_that_only_averages(self):
         self.write("start.csv", "1,2\n3,4\n5,6\n")
@@ -168,7 +168,7 @@ class UnfinishedRun(ReportCase):
         for word in ("2 clients on 2 ranks", "progressive", "consensus error", "epsilon 4 per release", "rounds/s"):
             self.assertIn(word, result.out)
         if shutil.which("gnuplot"):
-            self.check_pictures("run")
+            self.check_pictures("run", PICTURES[:2])  # others may have nothing to show yet
         first = self.history("run")
         wait_until(lambda: len(self.history("run")) > len(first), "the history grows")
         self.assertEqual(self.history("run")[: len(first)], first)

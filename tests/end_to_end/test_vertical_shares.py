@@ -63,6 +63,19 @@ class Shares(MethodCase):
             seen.append(([part.tobytes() for part in self.model(f"on-{ranks}")], bits(self.found(summary, "auc"))))
         self.assertEqual(seen[1:], seen[:1] * 3)
 
+    def test_reports_show_what_there_is(self):
+        """The number of parameters, and no pictures: a run without --test has no figure to draw."""
+        summary = self.summary([*SHARES, "--clients", 3, "--parties", files("train"), *GAUSSIAN, "--rounds", 8], "run", 1)
+        self.assertEqual(summary["parameters"], sum(COLUMNS) + 1)
+        done = self.succeeded(self.run_alone(["report", "run"]))
+        self.assertIn("8 of 8 rounds, 7 parameters", done.out)
+        self.assertNotIn("Pictures", done.out)
+        self.assertEqual([each.name for each in (self.folder / "run").glob("*.svg")], [])
+        self.succeeded(self.run_alone(["report", "run", "--html", "page.html"]))
+        page = (self.folder / "page.html").read_text()
+        self.assertNotIn("Pictures", page)
+        self.assertNotIn("<svg", page)
+
     @needs_h5py
     def test_two_to_six_parties_on_one_to_seven_ranks(self):
         for count, many in ((2, (1, 2, 3)), (3, (1, 4)), (4, (1, 5)), (5, (1, 6)), (6, (1, 7))):

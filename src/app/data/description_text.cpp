@@ -306,7 +306,7 @@ std::vector<std::string> notes_on(const DescribedSource& source) {
   }
   note_counters(figures, notes);
   std::ranges::move(notes_on_names(figures.names), std::back_inserter(notes));
-  note_scales(figures, notes);
+  if (!source.is_tuned) note_scales(figures, notes);
   note_labels(figures, notes);
   if (source.has_ids && figures.repeated_keys > 0) {
     notes.push_back(fmt::format(

@@ -19,6 +19,7 @@ struct DescribedSource {
   std::optional<Client> clients;         ///< of sources with one file per client
   bool has_ids = false;                  ///< whether keys are ids, of which each should stand once
   std::vector<std::string> layout = {};  ///< notes on how its tables are read
+  bool is_tuned = false;                 ///< whether only runs that standardise features by themselves are to read it
   Description figures;
 };
 

@@ -87,8 +87,9 @@ Decision about_missing_label(const ColumnProfile& column, const std::string& sou
 Decision about_missing(const std::vector<const ColumnProfile*>& columns, const std::string& source) {
   std::vector<std::string> counts;
   for (const ColumnProfile* column : columns)
-    counts.push_back(fmt::format("'{}' in {}", column->name, column->missing));
-  return {fmt::format("{}: columns are empty in some records: {}. Say what becomes of missing values", source,
+    counts.push_back(column->missing == 0 ? fmt::format("'{}'", column->name)  // texts that may mean it are not counted
+                                          : fmt::format("'{}' in {}", column->name, column->missing));
+  return {fmt::format("{}: values are missing in some records: {}. Say what becomes of them", source,
                       fmt::join(counts, ", ")),
           {"missing = indicator", "missing = zero", "missing = constant:FILE"}};
 }
@@ -263,6 +264,7 @@ void look_at_records(const std::vector<std::string>& sources, ReadSettings setti
   }
   DescribedSource described;
   described.source = settings.source;
+  described.is_tuned = true;
   described.figures = describer.finish();
   look.records = described.figures.records;
   look.features = described.figures.features;

@@ -78,6 +78,7 @@ CoefficientTable::CoefficientTable(const SavedModel& model, const SummaryView& s
   leave_out(model);
   add_tests(summary);
   add_ratios(model);
+  add_dispersion(model, summary);
   add_notes(model);
 }
 
@@ -195,6 +196,17 @@ void CoefficientTable::add_ratios(const SavedModel& model) {
   const auto yes = classes.find(1);
   notes_.push_back(fmt::format("odds ratio: what the odds of {} are multiplied by where the feature is greater by 1.",
                                yes == classes.end() ? "label 1" : fmt::format("'{}'", yes->second)));
+}
+
+/// The variance of an amount is the dispersion times its squared mean.
+void CoefficientTable::add_dispersion(const SavedModel& model, const SummaryView& summary) {
+  if (!model.loss.starts_with("gamma")) return;
+  Row row{"dispersion"};
+  row.numbers.fill(unknown);
+  row.numbers[estimate] = summary.number("dispersion");
+  row.reason = summary.has("dispersion") ? "the deviance by degrees of freedom: it has no error of its own"
+                                         : "a stream of starling renewable without noise estimates the dispersion";
+  rows_.push_back(std::move(row));
 }
 
 void CoefficientTable::add_notes(const SavedModel& model) {

@@ -46,6 +46,7 @@ class CoefficientTable {
   void leave_out(const SavedModel& model);
   void add_tests(const SummaryView& summary);
   void add_ratios(const SavedModel& model);
+  void add_dispersion(const SavedModel& model, const SummaryView& summary);
   void add_notes(const SavedModel& model);
   [[nodiscard]] bool is_known(Number number) const;
   [[nodiscard]] std::string level_text(const Row& row) const;

@@ -316,10 +316,15 @@ void show(const ReportRequest& request) {
     print(run.text());
     if (!request.pictures) return;
     const std::string folder = picture_folder(request);
-    const bool has_intervals = std::filesystem::exists(run.path() + "/intervals.csv");
-    tell_of_pictures(run.draw(folder, formats_of(request)), folder,
-                     fmt::format("loss{} convergence{}, each as {},", has_intervals ? "," : " and",
-                                 has_intervals ? " and intervals" : "", fmt::join(request.picture_formats, " and ")));
+    const std::string problem = run.draw(folder, formats_of(request));
+    std::vector<std::string> names{"loss", "convergence", "components", "intervals"};
+    std::erase_if(names, [&](const std::string& name) {
+      return !std::filesystem::exists(fmt::format("{}/{}.{}", folder, name, request.picture_formats.front()));
+    });
+    if (names.empty() && problem.empty()) return;
+    tell_of_pictures(
+        problem, folder,
+        fmt::format("{}, each as {},", fmt::join(names, ", "), fmt::join(request.picture_formats, " and ")));
   }
 }
 

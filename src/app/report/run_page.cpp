@@ -22,7 +22,7 @@ constexpr std::array headline{"accuracy", "test loss", "loss, mean", "static reg
 
 /// A picture's caption by the name of its file; pages show pictures in this order.
 constexpr std::array<std::pair<const char*, const char*>, 8> captions{
-    {{"loss", "Loss, accuracy and consensus error"},
+    {{"loss", "Loss, accuracy and consensus error, as far as they are known"},
      {"intervals", "Estimates and their intervals"},
      {"regret", "Regret per round"},
      {"convergence", "Distance of the clients' models to the final mean model"},
@@ -37,10 +37,14 @@ using Draw = std::function<std::string(const std::string& folder)>;
 void add_pictures(Page& page, const Draw& draw, const std::string& of_comparison, std::string& no_pictures) {
   const ScratchFolder folder;
   no_pictures = draw(folder.path());
+  const auto file_of = [&](const std::string& name) { return fmt::format("{}/{}.svg", folder.path(), name); };
+  const auto is_there = [&](const std::string& name) { return std::filesystem::exists(file_of(name)); };
+  const bool any =
+      is_there("compare") || std::ranges::any_of(captions, [&](const auto& each) { return is_there(each.first); });
+  if (!any && no_pictures.empty()) return;
   page.section("Pictures");
   const auto add = [&](const std::string& name, const std::string& caption) {
-    const std::string file = fmt::format("{}/{}.svg", folder.path(), name);
-    if (std::filesystem::exists(file)) page.picture(caption, read_text(file));
+    if (is_there(name)) page.picture(caption, read_text(file_of(name)));
   };
   add("compare", of_comparison);
   for (const auto& [name, caption] : captions) add(name, caption);

@@ -128,7 +128,12 @@ std::string newton_outlook(const InferRuleFacts& facts) {
   const double noise = of_client * norm2(facts.shares) / std::sqrt(rounds / 2);
   const double expected = usual_curvature * facts.loss.most_curvature() * std::min(1.0, 2 / d);
   const double hidden = 2 * noise * std::sqrt(d) / expected;
-  if (hidden < 1) return "";
+  if (hidden < 1) {
+    return fmt::format(
+        "expect intervals, unless columns nearly depend on each other: one that the others explain but for {:.1g} % of "
+        "its variance has none, and spoils theirs. No run can tell that beforehand. --drop such columns",
+        100 * hidden * std::min(1.0, 2 / d));
+  }
   return fmt::format(
       "expect no interval: noise hides how {:g} coefficients bend the loss. More records, fewer columns or {:.2g} "
       "times "

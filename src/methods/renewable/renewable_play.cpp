@@ -215,6 +215,10 @@ void RenewablePlay::summarise(Summary& summary, Released<Columns> models, const 
   add_notes();
   PlayAtRoot::summarise(summary, std::move(models), end);
   if (auto batches = batch_scores()) summary.add(*batches);
+  const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
+  if (online != nullptr && config_.open() && config_.loss.starts_with("gamma")) {
+    if (const auto dispersion = online->estimated_dispersion()) summary.add(GammaDispersion{*dispersion});
+  }
   try {
     const RunIntervals& all = summary.add(RunIntervals{intervals()});
     if (!all.intervals.empty() && config_.settings.l2 > 0) {

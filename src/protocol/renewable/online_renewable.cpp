@@ -234,6 +234,11 @@ Vector OnlineRenewable::variances(Dispersion dispersion) const {
   return variances;
 }
 
+std::optional<double> OnlineRenewable::estimated_dispersion() const {
+  if (!root_.aggregates() || free_records() <= 0) return std::nullopt;
+  return value_of(Dispersion::squared);
+}
+
 Vector OnlineRenewable::covariance() const {
   return root_.aggregates() ? state_->j.inverse_triangle("standard errors") : Vector();
 }

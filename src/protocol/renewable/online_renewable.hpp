@@ -31,6 +31,8 @@ class OnlineRenewable final : public OpenRenewable {
   /// On rank 0: estimated variances of the d coefficients, the diagonal of φ J⁻¹, or with settings.with_slopes of the
   /// sandwich J⁻¹ (Σ ℓ'² x̄x̄ᵀ) J⁻¹. Empty on other ranks. Throws DataError where J is singular.
   [[nodiscard]] Vector variances(Dispersion dispersion) const;
+  /// On rank 0: φ by Dispersion::squared, which is the deviance over N − d. None without a degree of freedom.
+  [[nodiscard]] std::optional<double> estimated_dispersion() const;
   /// On rank 0: the packed upper triangle of J⁻¹, of a model of one score. Empty on other ranks. Throws as variances().
   [[nodiscard]] Vector covariance() const;
   /// On rank 0, for classes: whether the batches after the start were predicted worse than by a model of zeros, by more

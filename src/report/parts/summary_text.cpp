@@ -54,6 +54,8 @@ void add_run_keys(const Summary& summary, Json& json) {
   json["rounds_planned"] = summary.rounds_planned;
   if (!summary.left_out.empty()) json["resumed"] = json_list(summary.left_out, left_out_json);
   json["dimension"] = summary.dimension;
+  if (const auto* const shares = summary.find<LearnedOnShares>()) json["parameters"] = shares->parameters;
+  if (const auto* const gamma = summary.find<GammaDispersion>()) json["dispersion"] = gamma->value;
   json["average"] = summary.average;
   if (summary.client_weights) json["client_weights"] = name_of(*summary.client_weights);
 }
@@ -64,10 +66,11 @@ std::string heading(const SummaryView& summary) {
     const std::int64_t count = clients_in(summary, entry);
     if (count > 0) changes.push_back(fmt::format("{} {}", count, entry));
   }
-  return fmt::format("starling {}: {} clients{} on {} ranks, {} of {} rounds, dimension {}\n\n",
-                     summary.text("command"), summary.count("clients"),
-                     changes.empty() ? "" : fmt::format(" ({})", fmt::join(changes, ", ")), summary.count("ranks"),
-                     summary.count("rounds"), summary.count("rounds_planned"), summary.count("dimension"));
+  const std::string size = summary.has("parameters") ? fmt::format("{} parameters", summary.count("parameters"))
+                                                     : fmt::format("dimension {}", summary.count("dimension"));
+  return fmt::format("starling {}: {} clients{} on {} ranks, {} of {} rounds, {}\n\n", summary.text("command"),
+                     summary.count("clients"), changes.empty() ? "" : fmt::format(" ({})", fmt::join(changes, ", ")),
+                     summary.count("ranks"), summary.count("rounds"), summary.count("rounds_planned"), size);
 }
 
 void add_figure_keys(const Summary& summary, Json& json) {

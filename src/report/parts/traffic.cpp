@@ -55,7 +55,7 @@ void add_traffic(const Summary& summary, Json& json) {
          {"evaluation_bytes", traffic.evaluation_bytes}};
   if (const auto* const bits = summary.find<MessageBits>()) {
     add_bits(*bits, static_cast<double>(summary.rounds), all);
-  } else if (summary.aggregated && summary.find<DirectMessages>() == nullptr) {
+  } else if (summary.aggregated && summary.find<LearnedOnShares>() == nullptr) {
     add_bytes_per_round(summary, all);
   }
 }

@@ -43,8 +43,4 @@ MeanWithBand mean_with_band(double x, const Vector& values, bool logarithmic) {
   return result;
 }
 
-bool any_known(const Panel& panel) {
-  return std::ranges::any_of(panel.curves, [](const Curve& curve) { return !curve.points.empty(); });
-}
-
 }  // namespace starling

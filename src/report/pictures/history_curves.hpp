@@ -34,7 +34,5 @@ struct MeanWithBand {
 /// A logarithmic axis cannot show a bound that is not positive: the band ends at the lowest value then. At least one
 /// value.
 [[nodiscard]] MeanWithBand mean_with_band(double x, const Vector& values, bool logarithmic);
-/// Whether a curve of the panel has a point.
-[[nodiscard]] bool any_known(const Panel& panel);
 
 }  // namespace starling

@@ -50,29 +50,22 @@ void add_progressive(Panel& panel, const std::vector<NetworkFigures>& history, F
   panel.curves.push_back(mean_so_far(history, figure, "progressive, mean so far", factor));
 }
 
-/// Losses, accuracies if there are any, and consensus error.
+/// Losses, accuracies and consensus error.
 std::vector<Panel> panels_of(const std::vector<NetworkFigures>& history) {
-  Panel losses{"", "loss per record", false, {}, "no loss is known here: withheld, or nothing was learned"};
+  Panel losses{"", "loss per record", false, {}, ""};
   Panel accuracies{"", "accuracy in %", false, {}, ""};
-  Panel consensus{"", "consensus error", true, {}, "all models are equal"};
+  Panel consensus{"", "consensus error", true, {}, ""};
   add_progressive(losses, history, &NetworkFigures::loss, 1);
   losses.curves.push_back(curve_of(history, &NetworkFigures::test_loss, "on the test set"));
   add_progressive(accuracies, history, &NetworkFigures::accuracy, 100);
   accuracies.curves.push_back(curve_of(history, &NetworkFigures::test_accuracy, "on the test set", 100));
   consensus.curves.push_back(
       curve_of(history, &NetworkFigures::consensus_error, "mean squared distance to the mean model"));
-  std::vector<Panel> panels{std::move(losses)};
-  if (any_known(accuracies)) panels.push_back(std::move(accuracies));
-  panels.push_back(std::move(consensus));
-  return panels;
+  return {std::move(losses), std::move(accuracies), std::move(consensus)};
 }
 
 Panel panel_of(const Convergence& convergence) {
-  Panel panel{"Models' distance to " + convergence.target,
-              "distance",
-              true,
-              {},
-              "no distance on record: all models are where they end, or are unreadable"};
+  Panel panel{"Models' distance to " + convergence.target, "distance", true, {}, ""};
   for (std::size_t u = 0; u < convergence.clients.size(); ++u) {
     Curve curve{fmt::format("client {}", convergence.clients[u]), {}};
     for (std::size_t r = 0; r < convergence.rounds.size(); ++r) {
@@ -81,6 +74,16 @@ Panel panel_of(const Convergence& convergence) {
     panel.curves.push_back(std::move(curve));
   }
   return panel;
+}
+
+/// Whether a panel has something to show after the first round.
+bool shows_course(const Panel& panel) {
+  if (!panel.boxes.empty() || !panel.bands.empty()) return true;
+  return std::ranges::any_of(panel.curves, [&panel](const Curve& curve) {
+    return std::ranges::any_of(curve.points, [&panel](const std::pair<double, double>& point) {
+      return point.first >= 1 && std::isfinite(point.second) && (!panel.logarithmic || point.second > 0);
+    });
+  });
 }
 
 constexpr std::size_t most_components = 6;
@@ -94,11 +97,8 @@ std::size_t panels_in_row_of(std::size_t panels) {
 
 /// A panel of one component, with titles of its curves for a key.
 Panel panel_of(const Components& components, std::size_t i, bool with_titles) {
-  Panel panel{i < components.names.size() ? components.names[i] : fmt::format("component {}", i + 1),
-              "",
-              false,
-              {},
-              "no model is on record"};
+  Panel panel{
+      i < components.names.size() ? components.names[i] : fmt::format("component {}", i + 1), "", false, {}, ""};
   for (std::size_t u = 0; u < components.clients.size(); ++u) {
     Curve curve{with_titles ? fmt::format("client {}", components.clients[u]) : "", {}};
     curve.colour = u + 1;
@@ -149,16 +149,21 @@ void add_curves(Panel& panel, const RegretCurve& regret, const Vector& sums, con
   panel.curves.push_back(std::move(line));
 }
 
-/// One panel per component; no panel without models.
+/// Whether a model on record differs from the one before.
+bool any_moves(const Components& components) {
+  const std::size_t round = components.clients.size() * components.count;
+  for (std::size_t i = round; i < components.values.size(); ++i)
+    if (components.values[i] != components.values[i - round]) return true;
+  return false;
+}
+
+/// One panel per component, and one of the key; no panel where models do not move.
 Picture picture_of(const Components& components) {
   Picture picture{"components", {}};
+  if (!any_moves(components)) return picture;
   for (std::size_t i = 0; i < components.count; ++i) picture.panels.push_back(panel_of(components, i, false));
-  if (picture.panels.empty()) {
-    picture.panels.push_back({"", "", false, {}, "no model is on record"});
-  } else {
-    picture.panels.push_back(panel_of(components, 0, true));
-    picture.panels.back().key_alone = true;
-  }
+  picture.panels.push_back(panel_of(components, 0, true));
+  picture.panels.back().key_alone = true;
   picture.columns = panels_in_row_of(picture.panels.size());
   picture.axis.logarithmic = components.rounds.empty() || components.rounds.back() > few_rounds;
   return picture;
@@ -246,7 +251,10 @@ std::string draw_pictures(const std::string& folder, const RunCurves& curves, Pi
                                 {"convergence", {panel_of(curves.convergence)}},
                                 picture_of(curves.components)};
   if (curves.regret) pictures.push_back(picture_of(*curves.regret));
-  if (!curves.figures.empty()) pictures.push_back({"figures", curves.figures});
+  pictures.push_back({"figures", curves.figures});
+  for (Picture& each : pictures) std::erase_if(each.panels, [](const Panel& panel) { return !shows_course(panel); });
+  std::erase_if(pictures, [](const Picture& each) { return each.panels.empty(); });
+  if (pictures.empty()) return "";
   return draw(folder, "pictures.gp", pictures, formats);
 }
 

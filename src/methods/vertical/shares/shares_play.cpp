@@ -225,7 +225,7 @@ std::vector<EdgeTraffic> SharesPlay::all_edges() const {
 void SharesPlay::count_evaluation(Summary& summary) {
   std::int64_t own = 0;
   for (const EdgeTraffic& edge : evaluation_.edge_traffic()) own += edge.bytes;
-  summary.add(DirectMessages());
+  summary.add(LearnedOnShares{rule_.terms().shape.all_components()});
   summary.part<RunTraffic>().evaluation_bytes += run_.agreement.sum(declare_public(own));
 }
 
