@@ -105,8 +105,11 @@ void CoefficientTable::take_intervals(const SavedModel& model, const std::vector
       rows_.push_back(std::move(row));
     }
   }
-  why_[error] = "intervals by random scaling have no standard errors (--intervals plug-in has)";
-  why_[low] = "the path of the run is too short for intervals";
+  const bool by_scaling = intervals.front().method == "random-scaling";
+  const char* const hidden =
+      "noise, or columns that nearly depend on each other, hide them (the run's notes say what helps)";
+  why_[error] = by_scaling ? "intervals by random scaling have no standard errors (--intervals plug-in has)" : hidden;
+  why_[low] = by_scaling ? "the path of the run is too short for intervals" : hidden;
 }
 
 void CoefficientTable::take_model(const SavedModel& model) {

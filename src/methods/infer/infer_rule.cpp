@@ -129,10 +129,13 @@ std::string newton_outlook(const InferRuleFacts& facts) {
   const double expected = usual_curvature * facts.loss.most_curvature() * std::min(1.0, 2 / d);
   const double hidden = 2 * noise * std::sqrt(d) / expected;
   if (hidden < 1) {
+    const char* const far_from_zero =
+        config.data.scales_columns() ? "" : "far from 0 beside its spread, as an age is, or ";
     return fmt::format(
-        "expect intervals, unless columns nearly depend on each other: one that the others explain but for {:.1g} % of "
-        "its variance has none, and spoils theirs. No run can tell that beforehand. --drop such columns",
-        100 * hidden * std::min(1.0, 2 / d));
+        "intervals are likely, and not promised: a column {}that others explain but for {:.1g} % of its variance has "
+        "none, which shows at the end alone.{}",
+        far_from_zero, 100 * hidden * std::min(1.0, 2 / d),
+        config.data.scales_columns() ? "" : " --ranges or --standardise, of public limits, mend the first");
   }
   return fmt::format(
       "expect no interval: noise hides how {:g} coefficients bend the loss. More records, fewer columns or {:.2g} "
