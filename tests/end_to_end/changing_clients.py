@@ -17,6 +17,8 @@ PRIVATE = ["omd", "--source", "site-{client}.csv", "--clients", str(CLIENTS), "-
 # Passes of four rounds, over which noise is correlated.
 CORRELATED = [*PRIVATE[:PRIVATE.index("--mechanism")], "--mechanism", "gaussian", "--mu", "1", "--noise-correlation", "blt:2",
               *PRIVATE[PRIVATE.index("--noise-key"):]]
+# The same with noise between pairs of clients.
+SHARED = [*CORRELATED, "--trust", "pairs"]
 
 
 def records(client):

@@ -63,7 +63,7 @@ class JoinedClients(ChangingClients):
 
     @fewer
     def test_any_number_of_ranks_gives_the_same_bits(self):
-        self.give_the_same_bits([*CORRELATED, "--average", "all"])
+        self.give_the_same_bits([*CORRELATED, "--average", "all"], SHARED)
 
     @slow
     def test_so_they_do_under_other_noise(self):

@@ -45,7 +45,7 @@ class LostClients(ChangingClients):
 
     @fewer
     def test_any_number_of_ranks_gives_the_same_bits(self):
-        self.give_the_same_bits(CORRELATED)
+        self.give_the_same_bits(CORRELATED, SHARED)
 
     @slow
     def test_so_they_do_under_other_noise(self):

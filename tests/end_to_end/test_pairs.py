@@ -129,19 +129,65 @@ class Pairs(TestCase):
                 whole = self.succeeded(self.run_command(1, [*words, "--output", f"{command}-whole"])).summary()
                 with interrupted("checkpoint:3"):
                     self.assertNotEqual(self.run_command(2, [*words, "--output", command]).code, 0)
-                if command == "omd":
-                    self.refuses_other_clients()
                 resumed = self.succeeded(self.run_command(3, [command, "--resume", command, "--json", "--json-models"])).summary()
                 self.assertEqual(bits(resumed["models"]), bits(whole["models"]))
                 for key in ("epsilon", "pairs"):
                     self.assertEqual(resumed["privacy"][key], whole["privacy"][key])
 
-    def refuses_other_clients(self):
-        """A pair of a client that is gone leaves its other end with noise that nothing takes away."""
-        for more, reason in ((["--lost", "1"], "no longer cancel"), (["--join", 1, "--source", "synthetic:logistic:n=120"], "new pairs")):
-            refused = self.run_alone(["omd", "--resume", "omd", *more])
-            self.assertIn(reason, self.message_of(refused, 2))
-            self.assertIn("--start", refused.err)
+    def test_pairs_cancel_among_those_that_stay_and_those_that_are_there(self):
+        # Eight clients of 20 rounds; 2 and 5 leave. Noise of the mean is that of the clients' own, and of one size while they are fewer.
+        self.good_topology("exponential.topo", 8)
+        self.write("leave.csv", "client,round\n2,9\n5,14\n")
+        steps = ["omd", "--topology", "exponential.topo", "--gossip-steps", 4, "--intercept", "no", "--step", 1, "--step-power", 0, "--epochs", 2,
+                 "--batch", 10, "--tuning", "off", *self.write_zeros([100] * 8)]
+        leave, absent = ["--leave", "leave.csv"], ["--dropout", 0.3, "--absent", "freeze"]
+        for name, more in (("leave", [*leave, "--noise-correlation", "none"]), ("chains", [*leave, "--noise-correlation", "blt:2"]), ("freeze", absent),
+                           ("both", [*absent, *leave]), ("step", ["--dropout", 0.3, "--noise-correlation", "blt:2"])):
+            with self.subTest(name):
+                runs = [self.succeeded(self.run_command(ranks, [*steps, *more, "--output", f"{name}-{ranks}"])).summary() for ranks in (1, 2, 7)]
+                self.assertTrue(all(bits(each["models"]) == bits(runs[0]["models"]) for each in runs))
+                opened, charges = self.ledger(f"{name}-1")
+                words = dict(word.split("=", 1) for word in opened["parameters"].split() if "=" in word)
+                if name == "leave":  # the largest exposure is that of the six who stay, of whom one colludes
+                    pairs = list(itertools.combinations(range(6), 2))
+                    self.assertLess(abs(float(words["exposure"]) / exposure(6, pairs, float(words["ratio"]), 1) - 1), 1e-6)
+                self.assertEqual(runs[0]["rounds"], 20)
+                kept = self.kept(words, 20) / (7 if "--leave" in more else 8)
+                if name == "chains":  # what the others take back of those who leave
+                    kept += float(words["ratio"]) ** 2 * (self.kept(words, 20, 9) / 7 + self.kept(words, 20, 14) / 6)
+                expected = float(words["own-deviation"]) * math.sqrt(kept)
+                found = math.sqrt(sum(x * x for x in runs[0]["models"][0]) / 300)
+                # Those who freeze add nothing. In some rounds few are there, and pairs stay. If none cancelled there would be three times as much.
+                self.assertLess(found / expected, 1.6 if name == "both" else 1.25, (found, expected))
+                self.assertGreater(found / expected, 0.65 if "freeze" in more else 0.8, (found, expected))
+
+    def kept(self, words, rounds, first=0):
+        """The square of what a chain of so many rounds leaves of its noise in the sum of the releases from `first` on, of noise before `first` if
+        that is given, in squares of one release's noise."""
+        if "omega" not in words:
+            return rounds
+        omega, theta = ([float(x) for x in words[name].split(",")] for name in ("omega", "theta"))
+        inverse = inverted(column(omega, theta, rounds))
+        return sum(sum(inverse[max(first - t, 0):rounds - t]) ** 2 for t in range(first or rounds))
+
+    def test_clients_that_are_lost_or_join_make_new_pairs(self):
+        words = ["omd", *SEEDED, "--clients", 6, "--noise-correlation", "blt:2", "--checkpoint-every", 10, "--metrics", "shared"]
+        cases = [(["--lost", "1,4", "--rewire", "exponential"], "4 clients that are there"), (["--lost", "0,2,3,5", "--rewire", "exponential"], "noise of its own alone"),
+                 (["--join", 3, "--source", "synthetic:logistic:n=120"], "9 clients that are there")]
+        for k, (more, said) in enumerate(cases):
+            with self.subTest(more=more):
+                with interrupted("checkpoint:3"):
+                    self.assertNotEqual(self.run_command(2, [*words, "--output", f"run-{k}"]).code, 0)
+                result = self.succeeded(self.run_command(1, ["omd", "--resume", f"run-{k}", *more, "--json"]))
+                summary = result.summary()
+                self.assertIn(said, " ".join(summary["notes"]))
+                self.assertAlmostEqual(summary["privacy"]["epsilon"], 0.5, 6)
+                hidden = 1 / summary["privacy"]["pairs"]["exposure"]
+                count = 6 - len(more[1].split(",")) if more[0] == "--lost" else 9
+                self.assertTrue(1 <= hidden < count and (hidden > 0.59 * (count - 1) or count == 2), hidden)
+                order = [summary["privacy"]["pairs"][key]["epsilon"] for key in ("outsiders", "all_others")]
+                self.assertLess(order[0] - 1e-9, summary["privacy"]["epsilon"])
+                self.assertGreater(order[1], epsilon_of(2 * 0.5 / 5))  # no less than where six hid each other
 
     def test_pairs_lose_less_to_noise_and_end_with_one_model(self):
         words = ["--source", "synthetic:logistic:n=60,p=8", "--test", "synthetic:logistic:n=4000,p=8", "--clients", 24,
@@ -209,13 +255,7 @@ class Pairs(TestCase):
                 model = summary["models"][0]
                 opened, charges = self.ledger(output)
                 words = dict(word.split("=", 1) for word in opened["parameters"].split() if "=" in word)
-                steps = 12
-                if correlation == "none":
-                    kept = steps
-                else:  # the sum of releases has the noise of the rows of C^-1 added up
-                    omega, theta = ([float(x) for x in words[name].split(",")] for name in ("omega", "theta"))
-                    inverse = inverted(column(omega, theta, steps))
-                    kept = sum(sum(inverse[:steps - t]) ** 2 for t in range(steps))
+                kept = self.kept(words, 12)
                 expected = float(words["own-deviation"]) * math.sqrt(4 * kept) * 10 * 6 / 120
                 found = math.sqrt(sum(x * x for x in model) / width)
                 self.assertLess(abs(found / expected - 1), 0.17, (found, expected))  # four deviations; pairs would add 80 % and more
@@ -345,11 +385,10 @@ class Pairs(TestCase):
     def test_what_would_not_cancel_is_refused(self):
         laplace = ["--mechanism", "laplace"]
         cases = [(laplace, "Gaussian"), (["--async"], "same round"), (["--deadline", 1], "same round"),
-                 (["--dropout", 0.2, "--absent", "freeze"], "same round"), (["--client-weights", "equal"], "count alike"),
+                 (["--dropout", 0.2, "--absent", "freeze", "--noise-correlation", "blt:2"], "take back"), (["--client-weights", "equal"], "count alike"),
                  (["--mixing", "plain"], "sum"), (["--domain", "ball:3"], "cut off"), (["--mirror", "entropic"], "cut off"),
                  (["--audit"], "coalition"), (["--unit", "component"], "whole gradients"),
-                 (["--collusion", 5], "partner"), (["--leave", "left.csv"], "same round")]
-        self.write("left.csv", "client,round\n1,9\n")
+                 (["--collusion", 5], "partner")]
         for more, reason in cases:
             with self.subTest(more=more):
                 result = self.run_ranks(1, [*WORDS, "--clients", 6, *more])

@@ -51,8 +51,8 @@ void FedAvgMethod::weigh_clients() {
 /// Models are added up at rank 0: clients have no neighbours.
 void FedAvgMethod::choose_pairs() {
   if (!config_.privacy.trusts_pairs) return;
-  pairs_ = std::make_shared<RunPairs>(run_.agreement, config_.privacy, run_.inputs.layout->clients(), nullptr,
-                                      config_.data.seed);
+  pairs_ = std::make_shared<RunPairs>(run_.agreement, config_.privacy,
+                                      PairClients::all_of(run_.inputs.layout->clients()), nullptr, config_.data.seed);
   require_known_ends(run_.agreement, run_.reads_pipes);
   run_.agreement.together([&] {
     check(std::ranges::find(parts_.weights, 0.0) == parts_.weights.end(),

@@ -72,8 +72,9 @@ void InferMethod::choose_pairs() {
   if (!config_.privacy.trusts_pairs) return;
   std::unique_ptr<Graph> graph;
   if (config_.topology) run_.agreement.together([&] { graph = read_graph(*config_.topology); });
-  pairs_ = std::make_shared<RunPairs>(run_.agreement, config_.privacy, run_.inputs.layout->clients(), graph.get(),
-                                      config_.data.seed);
+  pairs_ =
+      std::make_shared<RunPairs>(run_.agreement, config_.privacy, PairClients::all_of(run_.inputs.layout->clients()),
+                                 graph.get(), config_.data.seed);
 }
 
 void InferMethod::choose_settings() {

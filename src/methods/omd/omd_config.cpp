@@ -95,14 +95,7 @@ void add_learning_options(Options& options, OmdConfig& config) {
 /// Noise between pairs cancels where the ends of a pair take equal steps in every round, and mixing keeps sums.
 std::vector<Relation> beside_pairs() {
   const std::string steps = "a pair cancels where both ends step alike in the same round";
-  return {excludes("async", steps),
-          excludes("deadline", steps),
-          excludes("absent=freeze", steps),
-          excludes("leave", steps),
-          excludes("lost", "pairs of clients that are gone no longer cancel",
-                   "Bring their private folders back, or start a run of the others from the last model: --start."),
-          excludes("join", "clients that join would have new pairs",
-                   "Start a run of all of them from the last model: --start."),
+  return {excludes("async", steps), excludes("deadline", steps),
           excludes("client-weights=equal", "a pair cancels where both ends count alike"),
           excludes("mixing=plain", "it does not keep the sum in which pairs cancel"),
           excludes("constraint", "duals learn from noise that does not cancel in them")};
@@ -166,7 +159,6 @@ WhyNot why_not(const OmdConfig& config) {
   }
   if (config.privacy.trusts_pairs) {
     why_not.more_rounds = "pairs have cancelled in the rounds of mixing at the end";
-    why_not.other_clients = "clients share noise in pairs";
   } else if (config.linear_decay) {
     why_not.more_rounds = "steps fall to zero at the end";
   } else if (config.average == Averaging::tail) {
@@ -237,6 +229,12 @@ void complete_omd_config(OmdConfig& config, const Options& options) {
   check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
             config.schedule.dropout_model != "uniform",
         "--absent freeze without --dropout: nobody is ever absent. Say how often: --dropout 0.2.");
+  if (config.privacy.trusts_pairs && config.omd.absent == OmdSettings::Absent::freezes) {
+    check(config.correlation != CorrelationChoice::two_buffers,
+          "--noise-correlation blt:2 with --trust pairs and --absent freeze: a client that sits a round out does not "
+          "take back noise that its partners do. Use --noise-correlation none, or --absent step.");
+    config.correlation = CorrelationChoice::none;
+  }
   static_cast<void>(quantiser_table().make(config.mixing.precision));
   check(!config.mixing.rounds_messages() || has_free_domain(config),
         "--message-precision {} with --mirror {}{}: what rounding takes stays with the sender, whose model would leave "

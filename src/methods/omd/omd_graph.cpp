@@ -34,7 +34,7 @@ void OmdMethod::choose_family() {
 }
 
 void OmdMethod::choose_step_cap() {
-  if (pairs_ && !config_.step_cap) config_.step_cap = step_cap_of_rule;  // where steps are cut off nothing cancels
+  if (pairs_ && !config_.step_cap) config_.step_cap = step_cap_of_pairs;  // where steps are cut off nothing cancels
   if (config_.step_cap) {
     cap_at_first_ = config_.omd.step_cap = *config_.step_cap;
     if (!config_.learns()) return;

@@ -55,6 +55,8 @@ class OmdMethod final : public Method {
   void agree_on_model();
   void choose_step_cap();
   void choose_pairs();
+  [[nodiscard]] PairClients clients_of_pairs() const;
+  void note_left_noise();
   [[nodiscard]] std::optional<double> hiding_of_pairs() const;
   void choose_closing_rounds();
 

@@ -1,5 +1,7 @@
 // Noise between pairs of clients in `starling omd` (--trust pairs).
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "omd_method.hpp"
 #include "tuning.hpp"
@@ -8,10 +10,64 @@ namespace starling {
 
 void OmdMethod::choose_pairs() {
   if (!config_.privacy.trusts_pairs) return;
-  std::unique_ptr<Graph> graph;
-  run_.agreement.together([&] { graph = parts_.graph->base(); });
-  pairs_ =
-      std::make_shared<RunPairs>(run_.agreement, config_.privacy, graph->clients(), graph.get(), config_.data.seed);
+  PairClients clients;
+  std::unique_ptr<Schedule> neighbours;
+  run_.agreement.together([&] {
+    clients = clients_of_pairs();
+    if (run_.inputs.rewired.empty()) {
+      neighbours = parts_.graph->base();
+    } else {
+      neighbours = parts_.graph->rewired();
+    }
+  });
+  pairs_ = std::make_shared<RunPairs>(run_.agreement, config_.privacy, std::move(clients), neighbours.get(),
+                                      config_.data.seed);
+  config_.omd.plays_mixed = config_.omd.absent == OmdSettings::Absent::steps && config_.schedule.absences();
+  if (run_.inputs.members.has_changed()) note_left_noise();
+}
+
+/// Absent clients release where they step.
+PairClients OmdMethod::clients_of_pairs() const {
+  PairClients clients = PairClients::all_of(run_.inputs.layout->clients());
+  clients.changed = run_.inputs.members.has_changed();
+  if (clients.changed) clients.present = run_.inputs.members.present();
+  const bool freezes = config_.omd.absent == OmdSettings::Absent::freezes;
+  if (!freezes && !config_.schedule.leave) return clients;
+  clients.releases = [this, freezes](Client u, Round t) {
+    const Attendance attendance = parts_.graph->schedule().attendance(u, t);
+    return attendance == Attendance::present || (attendance == Attendance::absent && !freezes);
+  };
+  if (!config_.schedule.leave) return clients;
+  std::set<Round> rounds;
+  for (const auto& departure : read_departures(*config_.schedule.leave, clients.all)) {
+    if (departure) rounds.insert(*departure);
+  }
+  clients.departures.assign(rounds.begin(), rounds.end());
+  return clients;
+}
+
+/// Where clients are lost, what their models still had of the noise of pairs goes with them: a share c² of its variance
+/// in a round stays in models, c being what a round's exchanges leave of a disagreement.
+void OmdMethod::note_left_noise() {
+  const PairTerms& terms = pairs_->terms();
+  std::string note = terms.exposure < 1 ? fmt::format(
+                                              "noise between pairs begins anew with the {} clients that are "
+                                              "there: each is hidden among at least {:.4g}",
+                                              run_.inputs.members.present().size(), 1 / terms.exposure)
+                                        : fmt::format(
+                                              "too few clients are left to hide each other against "
+                                              "--collusion {}: each has noise of its own alone",
+                                              config_.privacy.collusion);
+  const auto lost = static_cast<double>(run_.inputs.members.lost().size());
+  if (const std::optional<double> left = parts_.graph->contraction_at_first(); left && lost > 0) {
+    const double kept = std::pow(*left, 2 * config_.mixing.gossip_steps);
+    const double share = lost / static_cast<double>(run_.inputs.members.clients());
+    note += fmt::format(
+        ". What had not cancelled in the models of the lost stays in those of the others: as much as "
+        "the clients' own noise of some {:.2g} release(s)",
+        share * (terms.whole() * terms.whole() - 1) * kept / (1 - std::min(kept, 0.999)));
+  }
+  run_.notes.push_back(std::move(note));
 }
 
 std::optional<double> OmdMethod::hiding_of_pairs() const {

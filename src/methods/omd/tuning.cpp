@@ -65,7 +65,10 @@ std::vector<TunedValue> tuned_mixing(const OmdConfig& config, std::optional<doub
   const bool far_apart = leaves_clients_apart(config) ||
                          (config.privacy.protects() && config.mixing.gossip_steps > 1 && !rule.correlation);
   const int steps = far_apart ? gossip_steps(true, contraction) : config.mixing.gossip_steps;
-  return {{"step-cap", fmt::format("{:.4g}", step_cap_of_rule), "clients of little mass repay their steps early"},
+  const bool pairs = config.privacy.trusts_pairs;
+  return {{"step-cap", fmt::format("{:.4g}", pairs ? step_cap_of_pairs : step_cap_of_rule),
+           pairs ? "noise between pairs cancels where no step is cut off"
+                 : "clients of little mass repay their steps early"},
           {"gossip-steps", fmt::format("{}", steps),
            steps == 1 ? "one exchange halves the disagreement of clients"
                       : reason_of_gossip_steps(config, far_apart, contraction.has_value())}};

@@ -134,8 +134,8 @@ void RenewableMethod::open_model() {
 /// Sums are added up at rank 0: clients have no neighbours.
 void RenewableMethod::choose_pairs() {
   if (!config_.privacy.trusts_pairs) return;
-  pairs_ = std::make_shared<RunPairs>(run_.agreement, config_.privacy, run_.inputs.layout->clients(), nullptr,
-                                      config_.data.seed);
+  pairs_ = std::make_shared<RunPairs>(run_.agreement, config_.privacy,
+                                      PairClients::all_of(run_.inputs.layout->clients()), nullptr, config_.data.seed);
   require_known_ends(run_.agreement, run_.reads_pipes);
 }
 

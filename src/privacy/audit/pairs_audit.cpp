@@ -173,7 +173,7 @@ PairsAudit::Runs::Runs(Mechanism& mechanism, double price, PairsAuditPlan plan, 
   for (Round t = 0; t < plan_.rounds; ++t) moved_.push_back(moves.next(t, used(t) ? 1 : 0));
   for (auto& [u, ends] : plan_.ends) {
     for (const PairEnd& end : ends) {
-      if (!end.adds) continue;
+      if (end.adds == 0) continue;
       pairs_.push_back(
           {u, end.partner, std::make_unique<PairNoise>(terms_of(mechanism.settings()), PairNoise::Ends{{u, {end}}})});
     }

@@ -13,12 +13,12 @@ std::vector<PairEnd> ends_of_client(Client u, const MaskKey& own, const std::vec
   ends.reserve(graph.degree(u));
   for (const Client v : graph.partners(u)) {
     if (const auto other = made.find(v); other != made.end()) {
-      ends.push_back({std::ranges::lower_bound(other->second, u, {}, &PairEnd::partner)->key, v, u < v});
+      ends.push_back({std::ranges::lower_bound(other->second, u, {}, &PairEnd::partner)->key, v, u < v ? 1U : 0U});
       continue;
     }
     const std::string purpose =
         fmt::format("starling pair noise 1\n{}\n{}\n{} {}", run_id, attempt, std::min(u, v), std::max(u, v));
-    ends.push_back({own.common_key(public_keys[static_cast<std::size_t>(v)], purpose), v, u < v});
+    ends.push_back({own.common_key(public_keys[static_cast<std::size_t>(v)], purpose), v, u < v ? 1U : 0U});
   }
   return ends;
 }

@@ -57,16 +57,37 @@ PairGraph PairGraph::of(Client clients, const std::vector<Pair>& pairs) {
   return graph;
 }
 
-PairGraph PairGraph::filled(Client clients, const std::vector<Pair>& pairs, std::size_t least, std::uint64_t seed) {
-  if (least + 1 >= static_cast<std::size_t>(clients)) return all(clients);
-  PairGraph graph = of(clients, pairs);
+PairGraph PairGraph::filled(std::size_t least, std::uint64_t seed) const {
+  if (least + 1 >= partners_.size()) return all(clients());
+  PairGraph graph = *this;
   for (std::uint64_t number = 0; graph.least_degree() < least; ++number) {
-    const std::vector<Client> order = matching(clients, seed, number);
+    const std::vector<Client> order = matching(clients(), seed, number);
     for (std::size_t i = 0; i + 1 < order.size(); i += 2) {
       const Client u = order[i];
       const Client v = order[i + 1];
       if ((graph.degree(u) < least || graph.degree(v) < least) && !graph.has(u, v)) graph.add(u, v);
     }
+  }
+  return graph;
+}
+
+PairGraph PairGraph::among(const std::vector<Client>& some) const {
+  std::vector<Client> place(partners_.size(), -1);
+  for (std::size_t i = 0; i < some.size(); ++i) place[static_cast<std::size_t>(some[i])] = static_cast<Client>(i);
+  PairGraph graph(static_cast<Client>(some.size()));
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    for (const Client v : partners(some[i])) {
+      if (place[static_cast<std::size_t>(v)] >= 0) graph.partners_[i].push_back(place[static_cast<std::size_t>(v)]);
+    }
+  }
+  return graph;
+}
+
+PairGraph PairGraph::numbered(const std::vector<Client>& numbers, Client clients) const {
+  PairGraph graph(clients);
+  for (std::size_t i = 0; i < partners_.size(); ++i) {
+    for (const Client v : partners_[i])
+      graph.partners_[static_cast<std::size_t>(numbers[i])].push_back(numbers[static_cast<std::size_t>(v)]);
   }
   return graph;
 }

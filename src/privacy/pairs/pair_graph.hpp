@@ -22,10 +22,14 @@ class PairGraph {
   [[nodiscard]] static PairGraph all(Client clients);
   /// These pairs; loops and repeats are left out. Throws UsageError for clients that are not there.
   [[nodiscard]] static PairGraph of(Client clients, const std::vector<Pair>& pairs);
-  /// These pairs, and random matchings of all clients from a public seed until each client has `least` partners, or
+  /// This graph, and random matchings of all clients from a public seed until each client has `least` partners, or
   /// all others.
-  [[nodiscard]] static PairGraph filled(Client clients, const std::vector<Pair>& pairs, std::size_t least,
-                                        std::uint64_t seed);
+  [[nodiscard]] PairGraph filled(std::size_t least, std::uint64_t seed) const;
+
+  /// The graph between these of its clients, ascending: client i of it is some[i].
+  [[nodiscard]] PairGraph among(const std::vector<Client>& some) const;
+  /// The graph whose client i has the number numbers[i], ascending, among `clients`. The others have no partners.
+  [[nodiscard]] PairGraph numbered(const std::vector<Client>& numbers, Client clients) const;
 
   [[nodiscard]] Client clients() const { return static_cast<Client>(partners_.size()); }
   /// The partners of client u, ascending.

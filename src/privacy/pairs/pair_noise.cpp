@@ -34,9 +34,10 @@ PairTerms PairTerms::of(const PairGraph& graph, double ratio, double exposure) {
   return terms;
 }
 
-PairNoise::PairNoise(const PairTerms& terms, Ends ends)
+PairNoise::PairNoise(const PairTerms& terms, Ends ends, PairRounds rounds)
     : terms_(terms),
       ends_(std::move(ends)),
+      rounds_(std::move(rounds)),
       noise_(GaussianNoise::smallest_sigma),
       words_(NoiseKey(NoiseKey::Bytes{})) {
   check(terms.exposure > 0 && terms.exposure <= 1 && terms.ratio > 0 && terms.rounding >= 0,
@@ -55,7 +56,7 @@ PairNoise::PairNoise(const PairTerms& terms, Ends ends)
 void PairNoise::share(Client client, PairEnd& end, std::map<std::pair<Client, Client>, PairEnd*>& seen) {
   const auto [place, is_first] = seen.try_emplace(std::minmax(client, end.partner), &end);
   if (is_first || !std::ranges::equal(place->second->key.bytes(), end.key.bytes())) return;
-  end.shared = place->second->shared = static_cast<std::int32_t>(shared_.size());
+  end.shared = place->second->shared = static_cast<std::uint32_t>(shared_.size()) & PairEnd::not_shared;
   shared_.emplace_back();
 }
 
@@ -76,7 +77,7 @@ void PairNoise::draw(const PairEnd& pair, const ReleaseAddress& address, std::sp
 
 /// Adds B to the sum. Where both ends are here, the second takes what the first has drawn.
 void PairNoise::draw(const PairEnd& end, const ReleaseAddress& address) {
-  if (end.shared < 0 || shared_.size() * sum_.size() > most_shared) return draw(end, address, sum_);
+  if (end.shared == PairEnd::not_shared || shared_.size() * sum_.size() > most_shared) return draw(end, address, sum_);
   Shared& kept = shared_[static_cast<std::size_t>(end.shared)];
   const bool drawn = kept.round == address.round && kept.index == address.index && kept.sigma == noise_.sigma() &&
                      kept.values.size() == sum_.size();
@@ -103,12 +104,14 @@ void PairNoise::add(const ReleaseAddress& address, double sigma, std::span<std::
   last = address.round;
   if (const double scale = terms_.ratio * sigma; noise_.sigma() != scale) noise_ = GaussianNoise(scale);
   sum_.assign(integers.size(), 0);
+  const bool all = uses_all(address.round);
+  const auto used = [&](const PairEnd& end) { return all || rounds_.releases(end.partner, address.round); };
   for (const PairEnd& end : ends->second) {
-    if (!end.adds) draw(end, address);
+    if (end.adds == 0 && used(end)) draw(end, address);
   }
   for (std::int64_t& each : sum_) each = -each;
   for (const PairEnd& end : ends->second) {
-    if (end.adds) draw(end, address);
+    if (end.adds != 0 && used(end)) draw(end, address);
   }
   std::int64_t bits = 0;
   for (std::size_t i = 0; i < integers.size(); ++i) {
@@ -118,6 +121,12 @@ void PairNoise::add(const ReleaseAddress& address, double sigma, std::span<std::
   check<FailureError>(bits >> bits_of_sum == 0,
                       "the noise generator is broken: client {}, round {}: a sum of noise beyond 2^60.", address.client,
                       address.round);
+}
+
+bool PairNoise::uses_all(Round t) {
+  if (!rounds_.releases) return true;
+  if (used_.first != t) used_ = {t, rounds_.uses_all(t)};
+  return used_.second;
 }
 
 void PairNoise::begin_replication(std::int64_t number) {

@@ -36,7 +36,9 @@
 ///    a chain, at most `most_rounds`. Rounds may depend on earlier releases: correlation.cpp, step 4.
 /// 5. A client that releases nothing in a round tells nothing, and its sum need not be kept: h is no larger. One whose
 ///    records or budget have ended releases b_u = 0 so that its pairs cancel: D is 0 there. A pair that does not
-///    cancel, since its ends step differently, therefore only adds noise.
+///    cancel, since its ends step differently, therefore only adds noise. Where a public schedule says who releases
+///    in a round, pairs with an end that does not are left out if the graph of the others has an exposure of h at
+///    most in that round (`PairRounds`). Step 4 holds for rounds with graphs of their own, each of exposure <= h.
 /// 6. Same integers, same bytes. A's keystream depends on the address and on b_u + Σ ± B: no two different vectors meet
 ///    the same A. B's keystream cannot depend on the records, which only one end has. Its key depends on the run's
 ///    id and on the digest of all that determines the run's integers, its nonce on the round and the index. A run that
@@ -51,6 +53,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <utility>
@@ -87,12 +90,21 @@ struct PairTerms {
   [[nodiscard]] double whole() const { return std::sqrt(1 + ratio * ratio * static_cast<double>(most_degree)); }
 };
 
+/// Who releases in which rounds, by a public schedule; by default all do in all.
+struct PairRounds {
+  std::function<bool(Client, Round)> releases;  ///< none: always
+  /// Whether pairs are used in a round that one end sits out: they hide the other end, and do not cancel.
+  std::function<bool(Round)> uses_all;
+};
+
 /// A pair at one of its ends. There may be millions.
 struct PairEnd {
   NoiseKey key;
   Client partner = 0;
-  bool adds = true;          ///< the client with the lower number
-  std::int32_t shared = -1;  ///< number of its noise, kept for the other end; -1: that is elsewhere
+  std::uint32_t adds : 1 = 1;              ///< whether it is the client with the lower number
+  std::uint32_t shared : 31 = not_shared;  ///< number of its noise, kept for the other end, unless that is elsewhere
+
+  static constexpr std::uint32_t not_shared = 0x7fffffff;
 };
 
 /// The noise that the clients of this process share with others.
@@ -100,7 +112,7 @@ class PairNoise {
  public:
   using Ends = std::map<Client, std::vector<PairEnd>>;  ///< of each client of this process
 
-  PairNoise(const PairTerms& terms, Ends ends);
+  PairNoise(const PairTerms& terms, Ends ends, PairRounds rounds = {});
   ~PairNoise();
   PairNoise(const PairNoise&) = delete;
   PairNoise& operator=(const PairNoise&) = delete;
@@ -122,12 +134,15 @@ class PairNoise {
     double sigma = 0;
     std::vector<std::int64_t> values;
   };
+  [[nodiscard]] bool uses_all(Round t);
   void share(Client client, PairEnd& end, std::map<std::pair<Client, Client>, PairEnd*>& seen);
   void draw(const PairEnd& end, const ReleaseAddress& address);
   void draw(const PairEnd& pair, const ReleaseAddress& address, std::span<std::int64_t> integers);
 
   PairTerms terms_;
   Ends ends_;
+  PairRounds rounds_;
+  std::pair<Round, bool> used_{-1, true};                   ///< a round, and whether all pairs are used in it
   std::map<std::pair<Client, std::uint32_t>, Round> last_;  ///< round of the last release of a client and index
   GaussianNoise noise_;                                     ///< of the last scale
   Keystream words_;

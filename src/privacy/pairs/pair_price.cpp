@@ -194,16 +194,24 @@ double bound_of_trees(const PairGraph& graph, double ratio, Client colluding) {
   return most;
 }
 
-}  // namespace
-
-double exposure(const PairGraph& graph, double ratio, Client colluding) {
+double exposure_by(double (*of_others)(const PairGraph&, double, Client), const PairGraph& graph, double ratio,
+                   Client colluding) {
   check(ratio > 0 && ratio <= largest_ratio, "noise of pairs {} times that of clients: 0 to {}.", ratio, largest_ratio);
   check(colluding >= 0, "{} colluding clients: there cannot be fewer than none.", colluding);
   if (static_cast<std::size_t>(colluding) >= graph.least_degree()) return 1;
   const double bound = graph.complete() ? exposure_of_complete(static_cast<double>(graph.clients() - colluding), ratio)
-                       : small_enough(graph, colluding) ? exact_exposure(graph, ratio, colluding)
-                                                        : bound_of_trees(graph, ratio, colluding);
+                                        : of_others(graph, ratio, colluding);
   return std::min(1.0, bound * outweighs_few_roundings);
+}
+
+}  // namespace
+
+double exposure(const PairGraph& graph, double ratio, Client colluding) {
+  return exposure_by(small_enough(graph, colluding) ? exact_exposure : bound_of_trees, graph, ratio, colluding);
+}
+
+double quick_exposure(const PairGraph& graph, double ratio, Client colluding) {
+  return exposure_by(bound_of_trees, graph, ratio, colluding);
 }
 
 double least_ratio(const PairGraph& graph, Client colluding) {

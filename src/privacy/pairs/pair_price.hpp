@@ -34,6 +34,9 @@ namespace starling {
 /// error, since all eigenvalues of I + r² L are at least 1. A few parts in 10^5 for a thousand clients.
 [[nodiscard]] double exposure(const PairGraph& graph, double ratio, Client colluding);
 
+/// The same, exact for complete graphs alone: for graphs of which each round has its own.
+[[nodiscard]] double quick_exposure(const PairGraph& graph, double ratio, Client colluding);
+
 /// The ratios r from which a run chooses: multiples of 1/8, up to 5.
 inline constexpr double ratio_step = 0.125;
 inline constexpr double largest_ratio = 5;

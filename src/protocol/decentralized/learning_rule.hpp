@@ -96,6 +96,8 @@ inline constexpr double usual_norm = 2;
 
 /// κ_cap under this rule: no step is longer than so many times the first (step debt).
 inline constexpr double step_cap_of_rule = 100;
+/// The same under noise between pairs: none that binds.
+inline constexpr double step_cap_of_pairs = 1e6;
 /// Rounds of all passes together that the rule plans for: more gain little, fewer lose accuracy.
 inline constexpr Round rounds_of_rule = 256;
 /// Likewise without noise, of networks, and of losses whose slope has no bound: steps are short there.

@@ -39,6 +39,7 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
       due_(settings, settings.rounds),
       debt_(mixer.count(), settings.step_cap * settings.first_step()),
       holdings_{embedded(mirror, std::move(start)), Vector(mixer.count(), 1.0)},
+      mixed_(settings_.plays_mixed ? mixer.count() : 0, declare_public(Vector())),
       positive_(learning_ ? mirror.least_coordinate() : 0),
       learns_(mixer.count(), 0),
       stepped_(mixer.count(), 0),
@@ -76,7 +77,7 @@ void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
         release_zeros(k, t);
         continue;
       }
-      const View x = mirror_.model(holdings_.state.value()[k], scratch_);
+      const View x = model_to_play(k);
       const Secret<Batch>& batch = learning_->streams[k]->next(t);
       play(k, t, x, batch);             // 1. f_u,t(x_u,t), g_u,t
       release(k, t, x, batch, *price);  // 2. ĝ_u,t
@@ -101,9 +102,12 @@ bool DecentralizedOmd::begin_round() {
   return mixer_.begin_round(played_rounds_);
 }
 
-/// Whether client k can take a step in this round: its stream goes on, and it is present, or steps while absent.
+/// Whether client k can take a step in this round: its stream goes on, and it takes part.
 bool DecentralizedOmd::may_step(std::size_t k) {
-  if (!learning_ || learning_->streams[k]->ended(played_rounds_)) return false;
+  return learning_ && !learning_->streams[k]->ended(played_rounds_) && takes_part(k);
+}
+
+bool DecentralizedOmd::takes_part(std::size_t k) const {
   switch (mixer_.attendance(k)) {
     case Attendance::present:
       return true;
@@ -127,6 +131,16 @@ std::optional<double> DecentralizedOmd::pay(std::size_t k, Round t) {
     learns_[k] = 0;
   }
   return price;
+}
+
+View DecentralizedOmd::model_to_play(std::size_t k) {
+  const Columns& states = holdings_.state.value();
+  if (!settings_.plays_mixed) return mirror_.model(states[k], scratch_);
+  Released<Vector>& mixed = mixed_[k];
+  if (mixed.value().empty() && mixer_.attendance(k) == Attendance::absent) {
+    mixed = post_process([k](const Columns& all) { return Vector(all[k].begin(), all[k].end()); }, holdings_.state);
+  }
+  return mirror_.model(mixed.value().empty() ? states[k] : View(mixed.value()), scratch_);
 }
 
 /// Scores x on the batch before it is learned from, and sums the clipped gradients at x.
@@ -167,7 +181,7 @@ void DecentralizedOmd::release(std::size_t k, Round t, View x, const Secret<Batc
 /// A step of noise alone, which other clients' noise takes away: of a client whose records or budget have ended, under
 /// noise between pairs.
 void DecentralizedOmd::release_zeros(std::size_t k, Round t) {
-  if (!learning_ || mixer_.attendance(k) == Attendance::gone) return;
+  if (!learning_ || !takes_part(k)) return;
   const std::optional<double> price = learning_->accounts.price_of_zeros(k, t);
   if (!price) return;
   gradient_.update([this](Vector& gradient) { gradient.assign(dimension_, 0.0); });
@@ -182,6 +196,7 @@ void DecentralizedOmd::step(std::size_t k) {
   if (due_.forgives()) debt_.forgive(k);
   holdings_.state.update([&](Columns& state, const Vector& gradient) { mirror_.step(state[k], length, gradient); },
                          noisy_gradient_);
+  if (settings_.plays_mixed && mixer_.attendance(k) == Attendance::present) mixed_[k] = declare_public(Vector());
 }
 
 /// Mixes, and raises coordinates of states to the mirror map's least positive number.
@@ -226,6 +241,7 @@ Standing DecentralizedOmd::standing(std::size_t k) const {
 
 void DecentralizedOmd::persist(Snapshot& snapshot) {
   snapshot(played_rounds_, due_, holdings_, debt_);
+  if (settings_.plays_mixed) snapshot.of_clients(mixed_);
   snapshot.of_clients(stepped_, played_.tallies, played_.objectives, played_.rounds);
   snapshot(shares_, mixer_);
   if (learning_) snapshot(learning_->mechanism);
@@ -251,6 +267,7 @@ void DecentralizedOmd::begin_anew() {
     }
   });
   for (std::size_t k = 0; k < holdings_.mass.size(); ++k) holdings_.mass[k] = is_lost(k) ? 0 : 1;
+  std::ranges::fill(mixed_, declare_public(Vector()));
   mixer_.begin_anew();
 }
 

@@ -100,6 +100,9 @@ struct OmdSettings : StepSchedule {
   double step_cap = 1;    ///< κ: no step is longer than κ times the first (step debt)
   /// Behaviour of a client in a round that it sits out.
   enum class Absent { steps, freezes } absent = Absent::steps;
+  /// Whether a client that steps while absent plays the model of its last exchange until the next one: noise between
+  /// pairs is large in its own.
+  bool plays_mixed = false;
   Round closing = 0;  ///< rounds of mixing alone that belong to the last round
   double l2 = 0;      ///< λ of the penalty (λ/2)‖x‖²; added after the release, since it depends on no record
   /// N̄/(m T) where every record counts alike: gradients of the T batches of m records of a pass are that much shorter
@@ -168,7 +171,10 @@ class DecentralizedOmd final : public RoundView {
  private:
   [[nodiscard]] bool begin_round();
   [[nodiscard]] bool may_step(std::size_t k);
+  /// Whether client k releases in this round while it has records: it is present, or steps while absent.
+  [[nodiscard]] bool takes_part(std::size_t k) const;
   [[nodiscard]] std::optional<double> pay(std::size_t k, Round t);
+  [[nodiscard]] View model_to_play(std::size_t k);
   void play(std::size_t k, Round t, View x, const Secret<Batch>& batch);
   ReleaseAddress add_noise(std::size_t k, Round t, double price);
   void release_zeros(std::size_t k, Round t);
@@ -192,10 +198,11 @@ class DecentralizedOmd final : public RoundView {
   DueSteps due_;
   StepDebt debt_;
   Holdings holdings_;
-  PositiveCoordinates positive_;  ///< of runs that learn: averaging alone takes no logarithms
-  std::vector<char> lost_;        ///< whether client k is lost; empty if none is
-  std::vector<char> learns_;      ///< whether client k was to take a step when it was last asked
-  std::vector<char> stepped_;     ///< whether client k took a step in the last round
+  std::vector<Released<Vector>> mixed_;  ///< states of their last exchange, of clients that were absent since
+  PositiveCoordinates positive_;         ///< of runs that learn: averaging alone takes no logarithms
+  std::vector<char> lost_;               ///< whether client k is lost; empty if none is
+  std::vector<char> learns_;             ///< whether client k was to take a step when it was last asked
+  std::vector<char> stepped_;            ///< whether client k took a step in the last round
   Played played_;
   Secret<Vector> gradient_;          ///< Σ of clipped gradients of the current client
   Released<Vector> noisy_gradient_;  ///< ĝ of the current client

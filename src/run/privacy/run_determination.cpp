@@ -15,13 +15,14 @@ bool RunPrivacy::has_no_client_left() const {
   return std::ranges::all_of(facts_.served, [](const ServedRounds& each) { return each.lost; });
 }
 
-/// A client that is lost gets a key that nobody uses.
+/// A client that is lost gets a key that nobody uses. Its public key may be in a list of all.
 std::vector<NoiseKey> RunPrivacy::make_keys() const {
   if (earlier_ && key_policy() == NoiseKeyPolicy::random) return read_stored_keys(first(), count(), *earlier_);
   if (!clients_changed()) return make_noise_keys(options_.noise_key, facts_.seed, first(), count());
   std::vector<NoiseKey> keys;
   for (Client u = first(); u < first() + count(); ++u) {
-    keys.push_back(is_lost(u) ? NoiseKey::random() : make_noise_keys(options_.noise_key, facts_.seed, u, 1).front());
+    const bool known = !is_lost(u) || key_policy() == NoiseKeyPolicy::seed;
+    keys.push_back(known ? make_noise_keys(options_.noise_key, facts_.seed, u, 1).front() : NoiseKey::random());
   }
   return keys;
 }
@@ -56,7 +57,7 @@ std::string RunPrivacy::determination() const {
 void RunPrivacy::agree_on_pairs() {
   PairKeys keys = agree_on_pair_keys(agreement_, layout_, facts_.pairs->graph(), keys_, run_id_, determined_by_,
                                      facts_.introductions.get());
-  pair_noise_ = std::make_shared<PairNoise>(facts_.pairs->terms(), std::move(keys.ends));
+  pair_noise_ = std::make_shared<PairNoise>(facts_.pairs->terms(), std::move(keys.ends), facts_.pairs->rounds());
   public_keys_of_pairs_ = std::move(keys.public_keys);
   const auto lists = agreement_.all_gather(declare_public(fingerprint(public_keys_of_pairs_)));
   agreement_.together([&] {

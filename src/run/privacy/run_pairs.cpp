@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -28,12 +30,15 @@ std::vector<PairGraph::Pair> links_of(const Schedule& schedule, Round rounds) {
   return pairs;
 }
 
-PairGraph graph_of_file(const std::string& path, Client clients) {
+std::vector<PairGraph::Pair> pairs_of_file(const std::string& path, const PairClients& clients) {
   const std::unique_ptr<Graph> graph = read_graph(path);
-  check(graph->clients() == clients, "--pairs {}: it has {} clients, and the run {}. Take a file of as many.", path,
-        graph->clients(), clients);
-  return PairGraph::of(clients, links_of(*graph, graph->telling_rounds()));
+  check(clients.changed || graph->clients() == clients.all,
+        "--pairs {}: it has {} clients, and the run {}. Take a file of as many.", path, graph->clients(), clients.all);
+  return links_of(*graph, graph->telling_rounds());
 }
+
+/// Rounds of which the run's exposure is chosen.
+constexpr Round most_rounds_tried = 256;
 
 /// Of the total of a run, against those to whom noise exposes a client `factor` times as much.
 PrivacyLoss scaled(const PrivacyLoss& own, double before, double factor) {
@@ -56,21 +61,33 @@ void check_public_keys(const std::vector<MaskKey::Bytes>& keys, Client clients) 
 
 }  // namespace
 
-PairGraph chosen_pairs(const PrivacyOptions& options, Client clients, const Schedule* neighbours, std::uint64_t seed) {
-  const std::string usual = clients <= most_clients_of_all_pairs ? "all" : "neighbours";
+PairClients PairClients::all_of(Client count) {
+  PairClients clients{.all = count, .present = std::vector<Client>(static_cast<std::size_t>(count))};
+  std::iota(clients.present.begin(), clients.present.end(), Client{0});
+  return clients;
+}
+
+PairGraph chosen_pairs(const PrivacyOptions& options, const PairClients& clients, const Schedule* neighbours,
+                       std::uint64_t seed) {
+  const auto count = static_cast<Client>(clients.present.size());
+  const std::string usual = count <= most_clients_of_all_pairs ? "all" : "neighbours";
   const std::string choice = options.pairs_choice.value_or(usual);
-  if (choice == "all") return PairGraph::all(clients);
-  if (choice != "neighbours") return graph_of_file(choice, clients);
-  const std::size_t least = 2 * static_cast<std::size_t>(options.collusion) + 16;
+  if (choice == "all") return PairGraph::all(count);
   std::vector<PairGraph::Pair> links;
-  if (neighbours != nullptr) links = links_of(*neighbours, std::min(neighbours->period(), most_rounds_of_links));
-  return PairGraph::filled(clients, links, least, seed);
+  if (choice != "neighbours") {
+    links = pairs_of_file(choice, clients);
+  } else if (neighbours != nullptr) {
+    links = links_of(*neighbours, std::min(neighbours->period(), most_rounds_of_links));
+  }
+  const PairGraph given = PairGraph::of(clients.all, links).among(clients.present);
+  if (choice != "neighbours" && !clients.changed) return given;
+  return given.filled(2 * static_cast<std::size_t>(options.collusion) + 16, seed);
 }
 
 std::optional<double> hiding_of_pairs(const PrivacyOptions& options, Client clients, const Schedule* neighbours,
                                       std::uint64_t seed) {
   if (clients < 3 || clients > PairGraph::most_clients_of_all) return std::nullopt;
-  return least_hiding(chosen_pairs(options, clients, neighbours, seed), options.collusion);
+  return least_hiding(chosen_pairs(options, PairClients::all_of(clients), neighbours, seed), options.collusion);
 }
 
 void require_known_ends(Agreement& agreement, bool reads_pipes) {
@@ -81,25 +98,89 @@ void require_known_ends(Agreement& agreement, bool reads_pipes) {
   });
 }
 
-RunPairs::RunPairs(Agreement& agreement, const PrivacyOptions& options, Client clients, const Schedule* neighbours,
+RunPairs::RunPairs(Agreement& agreement, const PrivacyOptions& options, PairClients clients, const Schedule* neighbours,
                    std::uint64_t seed)
-    : graph_(PairGraph::of(clients, {})), colluding_(options.collusion) {
+    : clients_(std::move(clients)), graph_(PairGraph::of(clients_.all, {})), colluding_(options.collusion) {
   std::string text;
   agreement.together([&] {
-    graph_ = chosen_pairs(options, clients, neighbours, seed);
+    PairGraph present = chosen_pairs(options, clients_, neighbours, seed);
+    least_partners_ = present.least_degree();
+    const bool hides = static_cast<std::size_t>(colluding_) < least_partners_;
     check(
-        static_cast<std::size_t>(colluding_) < graph_.least_degree(),
+        hides || clients_.changed,
         "--trust pairs with --collusion {}: some client has {} partner(s), and if all of them collude nothing but its "
         "own noise hides it. Lower --collusion, take more clients or pairs, or --trust local.",
-        colluding_, graph_.least_degree());
+        colluding_, least_partners_);
+    if (!hides) present = PairGraph::of(present.clients(), {});
+    graph_ = present.numbered(clients_.present, clients_.all);
     if (agreement.rank() != 0) return;
-    const double ratio = least_ratio(graph_, colluding_);
-    text = fmt::format("{} {} {}", ratio, exposure(graph_, ratio, colluding_), exposure(graph_, ratio, 0));
+    terms_.ratio = hides ? least_ratio(present, colluding_) : ratio_step;
+    double coalition = exposure(present, terms_.ratio, colluding_);
+    double nobody = exposure(present, terms_.ratio, 0);
+    if (clients_.releases && hides) coalition = nobody = exposure_over_rounds(coalition);
+    text = fmt::format("{} {} {}", terms_.ratio, coalition, nobody);
   });
   agreement.same("pairs", declare_public(graph_.digest()));
   std::istringstream words(agreement.broadcast(declare_public(text)));
   words >> terms_.ratio >> terms_.exposure >> exposure_outside_;
   terms_ = PairTerms::of(graph_, terms_.ratio, terms_.exposure);
+}
+
+std::vector<Client> RunPairs::releasing(Round t) const {
+  std::vector<Client> some;
+  std::ranges::copy_if(clients_.present, std::back_inserter(some), [&](Client u) { return clients_.releases(u, t); });
+  return some;
+}
+
+/// Where pairs with others are left out.
+double RunPairs::exposure_of(const std::vector<Client>& clients) const {
+  return clients.empty() ? 1 : quick_exposure(graph_.among(clients), terms_.ratio, colluding_);
+}
+
+/// The exposure by which the noise of the clients' sum is least, over the first rounds and those of departures: that of
+/// one of these rounds, or that of the whole graph. A round of larger exposure has all its pairs, of which those with
+/// one end there do not cancel.
+double RunPairs::exposure_over_rounds(double of_whole) const {
+  struct Tried {
+    double exposure;
+    double clients;
+    double broken;  // pairs, of which one end releases
+  };
+  const Round count = clients_.present.size() > most_clients_of_all_pairs ? most_rounds_tried / 4 : most_rounds_tried;
+  std::set<Round> rounds(clients_.departures.begin(), clients_.departures.end());
+  for (Round t = 0; t < count; ++t) rounds.insert(t);
+  std::vector<Tried> tried;
+  std::vector<Client> before;
+  for (const Round t : rounds) {
+    const std::vector<Client> some = releasing(t);
+    if (some.empty()) continue;
+    if (tried.empty() || some != before) {
+      const PairGraph left = graph_.among(some);
+      std::size_t ends = 0;
+      for (const Client u : some) ends += graph_.degree(u);
+      tried.push_back({quick_exposure(left, terms_.ratio, colluding_), static_cast<double>(some.size()),
+                       static_cast<double>(ends) - 2 * static_cast<double>(left.pairs())});
+    } else {
+      tried.push_back(tried.back());
+    }
+    before = some;
+  }
+  const double square = terms_.ratio * terms_.ratio;
+  const auto noise = [&](double h) {
+    double sum = 0;
+    for (const Tried& each : tried) sum += h * (each.clients + (each.exposure > h ? square * each.broken : 0));
+    return sum;
+  };
+  double best = of_whole;
+  for (const Tried& each : tried) {
+    if (each.exposure > of_whole && noise(each.exposure) < noise(best)) best = each.exposure;
+  }
+  return best;
+}
+
+PairRounds RunPairs::rounds() const {
+  if (!clients_.releases) return {};
+  return {clients_.releases, [this](Round t) { return exposure_of(releasing(t)) > terms_.exposure; }};
 }
 
 double RunPairs::price_of_mean(double mu) const {
@@ -117,10 +198,12 @@ PairsTrust RunPairs::describe(const PrivacyLoss& own, double before) const {
   trust.ratio = terms_.ratio;
   trust.exposure = terms_.exposure;
   trust.pairs = graph_.pairs();
-  trust.least_partners = static_cast<std::int64_t>(graph_.least_degree());
+  trust.least_partners = static_cast<std::int64_t>(least_partners_);
   trust.digest = graph_.digest();
-  trust.outsiders = scaled(own, before, exposure_outside_ / terms_.exposure);
-  trust.all_others = scaled(own, before, 1 / terms_.exposure);
+  // Before clients changed, the exposure was another. No client has hidden among more than all but the coalition.
+  const double hidden = static_cast<double>(clients_.all - colluding_);
+  trust.outsiders = scaled(own, before, clients_.changed ? 1 : exposure_outside_ / terms_.exposure);
+  trust.all_others = scaled(own, before, clients_.changed ? std::max(hidden, 1.0) : 1 / terms_.exposure);
   return trust;
 }
 

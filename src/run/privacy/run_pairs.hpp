@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,11 +23,25 @@ namespace starling {
 /// Clients that are all paired with each other, where --pairs does not say otherwise.
 inline constexpr Client most_clients_of_all_pairs = 64;
 
-/// The pairs that --pairs asks for: by default all of few clients, else neighbours and others by lot. `neighbours` is
-/// the graph of a run of so many clients without absences and losses; null: they talk to rank 0 alone. Throws
+/// The clients of a run that share noise, and when they do.
+struct PairClients {
+  /// All of `count` clients, always.
+  [[nodiscard]] static PairClients all_of(Client count);
+
+  Client all = 0;               ///< numbers of clients, with those that are lost
+  std::vector<Client> present;  ///< that are not lost, ascending
+  bool changed = false;         ///< whether clients were lost or have joined since the run began
+  /// Who releases in a round; none: all that are present. `departures`: rounds in which clients leave.
+  std::function<bool(Client, Round)> releases = {};
+  std::vector<Round> departures = {};
+};
+
+/// The pairs that --pairs asks for between the clients that are present, which are numbered from 0: by default all of
+/// few clients, else neighbours and others by lot. `neighbours` is the graph of the run without absences and losses;
+/// null: clients talk to rank 0 alone. Where clients have changed, pairs of a file are filled up by lot. Throws
 /// UsageError. Rank-local.
-[[nodiscard]] PairGraph chosen_pairs(const PrivacyOptions& options, Client clients, const Schedule* neighbours,
-                                     std::uint64_t seed);
+[[nodiscard]] PairGraph chosen_pairs(const PrivacyOptions& options, const PairClients& clients,
+                                     const Schedule* neighbours, std::uint64_t seed);
 /// Clients that would hide each other, at least, if the user took --trust pairs; none for fewer than 3 clients, and for
 /// so many that nobody would wait. Rank-local.
 [[nodiscard]] std::optional<double> hiding_of_pairs(const PrivacyOptions& options, Client clients,
@@ -40,12 +55,17 @@ class RunPairs {
  public:
   /// The chosen pairs, and the least ratio of noises that hides each client well against --collusion others
   /// (privacy/pairs/pair_price.hpp).
-  /// **Collective.** Throws UsageError where nothing would hide a client.
-  RunPairs(Agreement& agreement, const PrivacyOptions& options, Client clients, const Schedule* neighbours,
+  /// Where clients sit rounds out, the exposure is that of the rounds' graphs for which noise is least in all: in
+  /// rounds whose clients hide each other less well no pair is left out. After a loss there may be too few clients to
+  /// hide anyone: then they share no noise.
+  /// **Collective.** Throws UsageError where nothing would hide a client at first.
+  RunPairs(Agreement& agreement, const PrivacyOptions& options, PairClients clients, const Schedule* neighbours,
            std::uint64_t seed);
 
   [[nodiscard]] const PairGraph& graph() const { return graph_; }
   [[nodiscard]] const PairTerms& terms() const { return terms_; }
+  /// Who releases in which rounds. It refers to this object.
+  [[nodiscard]] PairRounds rounds() const;
   /// The μ of the mean model, as 1/h clients hide each other: the noise of each is less by √h.
   [[nodiscard]] double price_of_mean(double mu) const;
   /// For ledgers and digests: all that the price of releases depends on, but for the clients' own noise.
@@ -55,10 +75,16 @@ class RunPairs {
   [[nodiscard]] PairsTrust describe(const PrivacyLoss& own, double before) const;
 
  private:
-  PairGraph graph_;
+  [[nodiscard]] std::vector<Client> releasing(Round t) const;
+  [[nodiscard]] double exposure_of(const std::vector<Client>& clients) const;
+  [[nodiscard]] double exposure_over_rounds(double of_whole) const;
+
+  PairClients clients_;
+  PairGraph graph_;  ///< of all numbers
   Client colluding_;
   PairTerms terms_;
-  double exposure_outside_ = 1;  ///< with no colluding client
+  double exposure_outside_ = 1;  ///< with no colluding client; that of a coalition where it varies
+  std::size_t least_partners_ = 0;
 };
 
 /// A rank's clients' keys of pairs, and everybody's public keys.

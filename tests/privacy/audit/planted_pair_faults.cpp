@@ -89,7 +89,7 @@ PairNoise::Ends numbered_ends(const PairGraph& graph, std::uint64_t seed) {
   PairNoise::Ends ends;
   for (Client u = 0; u < graph.clients(); ++u) {
     for (const Client v : graph.partners(u)) {
-      ends[u].push_back({NoiseKey::from_seed(seed, 1000 * std::min(u, v) + std::max(u, v)), v, u < v});
+      ends[u].push_back({NoiseKey::from_seed(seed, 1000 * std::min(u, v) + std::max(u, v)), v, u < v ? 1U : 0U});
     }
   }
   return ends;
@@ -100,7 +100,7 @@ std::unique_ptr<Mechanism> plant(PlantedPairFault fault, ReleaseSettings setting
   const MechanismRow& row = mechanism_table().first(ChargeKind::gaussian);
   const PairNoise::Ends honest_ends = ends;
   double hidden = exposure(graph, ratio, colluding);
-  if (fault == PlantedPairFault::one_sign) ends.at(1).front().adds = true;
+  if (fault == PlantedPairFault::one_sign) ends.at(1).front().adds = 1;
   if (fault == PlantedPairFault::left_out) leave_out(ends, 0, 1);
   if (fault == PlantedPairFault::colluders_edges) hidden = exposure_with_edges_of_colluders(graph, ratio);
   if (fault == PlantedPairFault::collusion_ignored) hidden = exposure(graph, ratio, 0);

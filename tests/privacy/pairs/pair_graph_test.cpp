@@ -45,15 +45,23 @@ TEST(PairGraph, LeavesOutLoopsAndRepeats) {
 TEST(PairGraph, IsFilledByMatchingsOfAPublicSeed) {
   Pairs ring;
   for (Client u = 0; u < 101; ++u) ring.emplace_back(u, (u + 1) % 101);
-  const PairGraph graph = PairGraph::filled(101, ring, 18, 7);
+  const PairGraph graph = PairGraph::of(101, ring).filled(18, 7);
   expect_simple(graph);
   EXPECT_GE(graph.least_degree(), 18U);
   EXPECT_LE(graph.most_degree(), 30U);
   for (const auto& [u, v] : ring) EXPECT_TRUE(std::ranges::binary_search(graph.partners(u), v));
-  EXPECT_EQ(graph.digest(), PairGraph::filled(101, ring, 18, 7).digest());
-  EXPECT_NE(graph.digest(), PairGraph::filled(101, ring, 18, 8).digest());
-  EXPECT_TRUE(PairGraph::filled(10, {}, 18, 7).complete());
-  EXPECT_TRUE(PairGraph::filled(10, {}, 9, 7).complete());
+  EXPECT_EQ(graph.digest(), PairGraph::of(101, ring).filled(18, 7).digest());
+  EXPECT_NE(graph.digest(), PairGraph::of(101, ring).filled(18, 8).digest());
+  EXPECT_TRUE(PairGraph::of(10, {}).filled(18, 7).complete());
+  EXPECT_TRUE(PairGraph::of(10, {}).filled(9, 7).complete());
+}
+
+TEST(PairGraph, HasPartsAndOtherNumbers) {
+  const PairGraph graph = PairGraph::of(5, Pairs{{0, 1}, {1, 3}, {3, 4}, {2, 4}});
+  const PairGraph part = graph.among({1, 3, 4});
+  EXPECT_EQ(part.digest(), PairGraph::of(3, Pairs{{0, 1}, {1, 2}}).digest());
+  EXPECT_EQ(part.numbered({1, 3, 4}, 5).digest(), PairGraph::of(5, Pairs{{1, 3}, {3, 4}}).digest());
+  EXPECT_TRUE(PairGraph::all(6).among({0, 2, 5}).complete());
 }
 
 TEST(PairGraph, HasADigestOfItsPairs) {

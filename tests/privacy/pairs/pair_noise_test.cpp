@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/check.hpp"
+#include "core/numerics/kernels.hpp"
 #include "core/snapshot.hpp"
 #include "plain_matrix.hpp"
 #include "privacy/mechanism.hpp"
@@ -37,7 +38,7 @@ PairNoise::Ends ends_of(const PairGraph& graph, std::uint64_t seed = 11) {
   PairNoise::Ends ends;
   for (Client u = 0; u < graph.clients(); ++u) {
     for (const Client v : graph.partners(u)) {
-      ends[u].push_back({NoiseKey::from_seed(seed, 1000 * std::min(u, v) + std::max(u, v)), v, u < v});
+      ends[u].push_back({NoiseKey::from_seed(seed, 1000 * std::min(u, v) + std::max(u, v)), v, u < v ? 1U : 0U});
     }
   }
   return ends;
@@ -160,6 +161,37 @@ Departures departures_with(const PairNoise::Ends& ends, bool correlated) {
   return departures(vectors);
 }
 
+/// Root mean squares of the sums of all releases up to each round, of zeros, in units of the own noise of a release.
+std::vector<double> sums_with(const PairRounds& rounds) {
+  const PairGraph graph = PairGraph::all(5);
+  ReleaseSettings settings = settings_with(graph, {}, 400, false);
+  settings.pairs = std::make_shared<PairNoise>(terms(graph, 2), ends_of(graph), rounds);
+  const auto mechanism = mechanism_table().make("gaussian", settings);
+  const double sigma = own_sigma(settings.pairs->terms(), 400, settings.correlation);
+  Vector sum(400, 0.0);
+  std::vector<double> deviations;
+  for (Round t = 0; t < 6; ++t) {
+    for (Client u = 0; u < 5; ++u) {
+      if (rounds.releases && !rounds.releases(u, t)) continue;
+      const Vector mean =
+          released(*mechanism, {ReleasePath::by_itself, u, t}, 1, Vector(400, 0.0), NoiseKey::from_seed(5, u));
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += std::ldexp(mean[i], 40) / sigma;
+    }
+    deviations.push_back(std::sqrt(dot(sum, sum) / 400));
+  }
+  return deviations;
+}
+
+/// Six deviations of a deviation of 400 numbers are 0.21 of it.
+TEST(PairNoise, LeavesOutPairsWithAnEndThatReleasesNothing) {
+  PairRounds rounds{[](Client u, Round t) { return u != 3 || (t != 1 && t < 3); }, [](Round) { return false; }};
+  const std::vector<double> found = sums_with(rounds);
+  const std::vector<double> releases{5, 9, 14, 18, 22, 26};
+  for (std::size_t t = 0; t < releases.size(); ++t) EXPECT_NEAR(found[t] / std::sqrt(releases[t]), 1, 0.21) << t;
+  rounds.uses_all = [](Round t) { return t == 1; };  // then four pairs of deviation 2 do not cancel
+  EXPECT_NEAR(sums_with(rounds)[1] / std::sqrt(9 + 16), 1, 0.21);
+}
+
 /// Σ over all clients and rounds: σ_a² (I + r² L) over the clients, and C⁻¹ C⁻ᵀ over the rounds. Error rate 4·10^-4.
 TEST(PairNoise, HasTheCovarianceOfItsGraph) {
   for (const bool correlated : {false, true}) {
@@ -172,7 +204,7 @@ TEST(PairNoise, HasTheCovarianceOfItsGraph) {
 TEST(PairNoise, WouldNotHaveItWithAFault) {
   using Fault = std::function<void(PairNoise::Ends&)>;
   const std::vector<std::pair<const char*, Fault>> faults = {
-      {"both ends of a pair add", [](PairNoise::Ends& ends) { ends[1].front().adds = true; }},
+      {"both ends of a pair add", [](PairNoise::Ends& ends) { ends[1].front().adds = 1; }},
       {"a pair is left out at one end", [](PairNoise::Ends& ends) { ends[1].pop_back(); }},
       {"a pair has the key of another", [](PairNoise::Ends& ends) { ends[3][0].key = ends[3][1].key; }}};
   for (const auto& [name, fault] : faults) {

@@ -90,7 +90,7 @@ TEST(PairPrice, IsExactForOneColludingClientOfSmallGraphs) {
 
 /// As large as one colluding client is worked out exactly.
 TEST(PairPrice, IsExactForHundredsOfClients) {
-  const PairGraph graph = PairGraph::filled(300, {}, 18, 3);
+  const PairGraph graph = PairGraph::of(300, {}).filled(18, 3);
   double least = 0;
   for (Client u = 0; u < 300; u += 20) least = std::max(least, exposure_of(graph, 5, u));
   EXPECT_GE(exposure(graph, 5, 0), least);
@@ -118,7 +118,7 @@ TEST(PairPrice, IsABoundForMoreColludingClients) {
 }
 
 TEST(PairPrice, IsABoundForLargeGraphs) {
-  const PairGraph graph = PairGraph::filled(1100, {}, 18, 3);
+  const PairGraph graph = PairGraph::of(1100, {}).filled(18, 3);
   for (Client u = 0; u < 1100; u += 100) EXPECT_GE(exposure(graph, 4, 0), exposure_of(graph, 4, u));
   EXPECT_GE(exposure(graph, 4, 1), exposure(graph, 4, 0));
   EXPECT_LE(exposure(graph, 4, 1), 1.0 / 80) << "two levels hide more than the 18 partners of a client";
@@ -157,15 +157,15 @@ TEST(PairPrice, TakesTheLeastRatioThatHidesThreeFifthsOfTheClients) {
       EXPECT_LT(1 / exposure(graph, ratio - ratio_step, 1), wanted);
     }
   }
-  const PairGraph large = PairGraph::filled(2000, {}, 18, 3);
+  const PairGraph large = PairGraph::of(2000, {}).filled(18, 3);
   const double ratio = least_ratio(large, 1);
   EXPECT_EQ(ratio, largest_ratio) << "a tree of 18 times 17 clients cannot hide 1,200";
   EXPECT_GT(1 / exposure(large, ratio, 1), 100);
 }
 
 TEST(PairPrice, KnowsAtOnceHowManyHideEachOtherAtLeast) {
-  for (const PairGraph& graph :
-       {PairGraph::all(5), PairGraph::all(64), PairGraph::filled(200, {}, 18, 3), PairGraph::of(3, {{0, 1}, {1, 2}})}) {
+  for (const PairGraph& graph : {PairGraph::all(5), PairGraph::all(64), PairGraph::of(200, {}).filled(18, 3),
+                                 PairGraph::of(3, {{0, 1}, {1, 2}})}) {
     const double exact = 1 / exposure(graph, least_ratio(graph, 1), 1);
     EXPECT_LE(least_hiding(graph, 1), exact * (1 + 1e-9));
     EXPECT_GE(least_hiding(graph, 1), exact / 2);

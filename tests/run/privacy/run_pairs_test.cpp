@@ -32,7 +32,7 @@ std::vector<std::string> lines_of(const PairNoise::Ends& ends) {
   for (const auto& [u, pairs] : ends) {
     for (const PairEnd& each : pairs) {
       const auto [first, second] = std::minmax(u, each.partner);
-      own += fmt::format("{} {} {} {}\n", first, second, each.key.hex(), each.adds);
+      own += fmt::format("{} {} {} {}\n", first, second, each.key.hex(), each.adds != 0);
     }
   }
   std::vector<std::string> lines;
@@ -73,7 +73,7 @@ TEST(RunPairs, PairsAllWhereThereAreTooFewToChoose) {
   PrivacyOptions options;
   const auto ring = make_graph("directed-ring", clients, WeightRule::sender);
   options.pairs_choice = "neighbours";  // 18 partners are wanted, and there are 4
-  const RunPairs pairs(agreement, options, ring->clients(), ring.get(), 1);
+  const RunPairs pairs(agreement, options, PairClients::all_of(ring->clients()), ring.get(), 1);
   EXPECT_TRUE(pairs.graph().complete());
   EXPECT_LT(pairs.terms().exposure, 1 / (0.6 * 4));
   EXPECT_THAT(pairs.text(), HasSubstr("collusion=1"));
@@ -83,7 +83,7 @@ TEST(RunPairs, PairsAllWhereThereAreTooFewToChoose) {
 TEST(RunPairs, SaysWhatOthersSee) {
   Agreement agreement(world());
   const auto ring = make_graph("directed-ring", clients, WeightRule::sender);
-  const RunPairs pairs(agreement, PrivacyOptions(), ring->clients(), ring.get(), 1);
+  const RunPairs pairs(agreement, PrivacyOptions(), PairClients::all_of(ring->clients()), ring.get(), 1);
   PrivacyLoss own;
   own.delta = 1e-5;
   own.mu = 0.5;
