@@ -72,10 +72,11 @@ class Setting:
 
     def command(self, seed, replications, most):
         steps = min(self.steps, most or self.steps)
-        burn_in = [] if most is None else ["--burn-in", 0]
+        at = self.words.index("--burn-in") if "--burn-in" in self.words else len(self.words)
+        words = self.words if most is None else [*self.words[:at], *self.words[at + 2:], "--burn-in", 0]
         intervals = ",".join(m + ":20" if m == "batch-means" else m for m in METHODS if m in self.expected)
         return ["--config", f"jobs/{self.config}.ini", "--source", f"synthetic:{self.source},n={steps * self.batch}", "--batch",
-                self.batch, "--intervals", intervals, *self.words, *burn_in, "--record-every", steps, "--replications", replications,
+                self.batch, "--intervals", intervals, *words, "--record-every", steps, "--replications", replications,
                 "--seed", seed]
 
     def work(self):
@@ -127,7 +128,8 @@ def clients():
 
 
 def pairs():
-    words = ["--clients", 16, "--step", 4]
+    # A path's start counts in intervals, and more so where there is less noise: they would be too wide.
+    words = ["--clients", 16, "--step", 4, "--burn-in", 300]
     graph = [*words, "--topology", "topologies/exponential-16.topo", "--gossip-steps", 8, "--step-offset", 100]
     for title, config, more, length in (("aggregator", "infer-clients", words, None), ("exponential graph", "infer-ring", graph, None)):
         for trust in ("local", "pairs"):
