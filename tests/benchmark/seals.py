@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What sealed messages cost between two hosts, which are network namespaces joined by one link.
 
-    python3 tests/benchmark/seals.py BUILD [--turns 7] [--dimensions 5 100 10000]
+    python3 tests/benchmark/seals.py BUILD [--turns 7] [--dimensions 5 100 10000] [--rate 10gbit]
 
 BUILD has `starling`. Two ranks, one on each host, average their models: a message each way and round, and no learning. Runs with open and
 with sealed messages take turns. Prints, for each number of entries, the medians and the least of a round's microseconds, their ratios, and the median of the ratios of
-runs that follow each other. On a machine with other work look at the least. Needs root.
+runs that follow each other. --rate gives the link the speed of a network (as tc writes it); without it the link is a copy in memory. On a machine with other work look at the least. Needs root.
 """
 import argparse
 import json
@@ -57,6 +57,7 @@ def main():
     parser.add_argument("build", type=Path)
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--dimensions", type=int, nargs="+", default=[5, 100, 10_000])
+    parser.add_argument("--rate", help="speed of the link in each direction")
     options = parser.parse_args()
     if why := hosts.missing():
         sys.exit(f"no hosts: {why}")
@@ -65,6 +66,8 @@ def main():
     print(f"microseconds of a round: medians, and the least, of {options.turns} runs in turns")
     print(f"{'entries':>8} {'open':>9} {'sealed':>9} {'ratio':>6} {'least':>9} {'sealed':>9} {'ratio':>6} {'pairs':>6}")
     with hosts.Hosts() as pair:
+        if options.rate:
+            pair.slow(options.rate)
         words = pair.launch(shutil.which("mpirun"), 1)
         for dimension in options.dimensions:
             prepare(starling, folder, dimension)

@@ -79,6 +79,12 @@ class Hosts:
             ip("-n", f"{self.prefix}-{name}", "address", "add", f"{NETWORK}.{number}/24", "dev", f"link-{number}")
             ip("-n", f"{self.prefix}-{name}", "link", "set", f"link-{number}", "up")
 
+    def slow(self, rate):
+        """The link has this speed in each direction, as tc writes it: 10gbit."""
+        for name in self.names:
+            subprocess.run(["ip", "netns", "exec", f"{self.prefix}-{name}", "tc", "qdisc", "replace", "dev", f"link-{name}", "root", "tbf",
+                            "rate", rate, "burst", "128kb", "latency", "10ms"], check=True)
+
     def launch(self, mpirun, slots):
         """The words before a program that start it on `slots` slots of each host."""
         hosts = ",".join(f"{NETWORK}.{number}:{slots}" for number in (1, 2))
