@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
+#include "core/numerics/kernels.hpp"
 #include "core/record_error.hpp"
 #include "kinds.hpp"
 
@@ -61,6 +63,21 @@ std::unique_ptr<CurvedLoss> make_curved_loss(const std::string& text, const Tabl
 
 bool gives_probabilities(Link link) {
   return link == Link::logit || link == Link::softmax || link == Link::hazard;
+}
+
+std::size_t classes_of(const Loss& loss) {
+  return std::max<std::size_t>(loss.scores(), 2);
+}
+
+Vector scores_of(Link link, View probabilities) {
+  const double last = probabilities.back();
+  if (link == Link::logit) return {std::log(last / (1 - last))};
+  if (link == Link::hazard) return {std::log(-std::log1p(-last) / std::numbers::ln2)};
+  Vector scores(probabilities.begin(), probabilities.end());
+  for (double& each : scores) each = std::log(each);
+  const double mean = sum(scores) / static_cast<double>(scores.size());
+  for (double& each : scores) each -= mean;
+  return scores;
 }
 
 bool is_highest(View scores, std::size_t k) {

@@ -38,6 +38,13 @@ LinearModel::LinearModel(const Loss& loss, std::size_t features, bool intercept)
       factors_(at_once_),
       terms_(at_once_) {}
 
+std::optional<Vector> LinearModel::constant(View scores) const {
+  if (!intercept_) return std::nullopt;
+  Vector parameters(dimension());
+  for (std::size_t k = 0; k < scores.size(); ++k) parameters[k * stride_ + features_] = scores[k];
+  return parameters;
+}
+
 /// Scores of a row from the `from`-th on.
 void LinearModel::compute_scores(View parameters, const Row& row, std::size_t from, MutableView scores) const {
   for (std::size_t k = from; k < scores.size(); ++k) {

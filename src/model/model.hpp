@@ -79,6 +79,9 @@ class Model {
   }
   /// The model's own start values, from a public seed alone; none if the domain chooses the start.
   [[nodiscard]] virtual std::optional<Vector> initial(std::uint64_t /*seed*/) const { return std::nullopt; }
+  /// The parameters of the model that answers every record with these scores (K of them); none of a model without
+  /// intercepts.
+  [[nodiscard]] virtual std::optional<Vector> constant(View /*scores*/) const { return std::nullopt; }
   [[nodiscard]] virtual Summing summing() const { return {}; }
   /// Largest magnitude of a parameter; a run with a larger one ends as diverged, whatever the records.
   [[nodiscard]] virtual double largest_parameter() const { return 1e100; }
@@ -95,6 +98,7 @@ class LinearModel final : public Model {
   [[nodiscard]] bool classifies() const override { return loss_.classifies(); }
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;
+  [[nodiscard]] std::optional<Vector> constant(View scores) const override;
 
  private:
   /// `measured` is the norm that decides whether a record is in range. For `none` and `component` finite derivatives

@@ -56,7 +56,7 @@ std::string source(const std::string& value, const Path& folder) {
 }
 
 std::string start(const std::string& value, const Path& folder) {
-  return is_one_of(value, {"uniform", "zero", "safe"}) ? value : file(value, folder);
+  return is_one_of(value, {"uniform", "zero", "safe"}) || value.starts_with("classes:") ? value : file(value, folder);
 }
 
 std::string noise_key(const std::string& value, const Path& folder) {

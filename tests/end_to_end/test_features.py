@@ -10,6 +10,7 @@ from histogram_case import *
 
 RECORDS = 1500  # of each
 SHARE = 0.1
+LABEL_SHARE = 0.02  # of what features leave, for shares of classes
 UNITS = {"age": (45, 12), "income": (5e4, 3e4), "rate": (0.02, 0.01)}
 
 
@@ -85,15 +86,15 @@ class Features(HistogramCase):
 
     def test_a_record_pays_its_price_in_all(self):
         privacy = self.summary_of(1, [*self.mu, "--noise-correlation", "none", "--delta", 1e-6], "run")["privacy"]
-        features, gradient = (0.6 * math.sqrt(share) for share in (SHARE, 1 - SHARE))
+        features, labels, gradient = (0.6 * math.sqrt(share) for share in (SHARE, (1 - SHARE) * LABEL_SHARE, (1 - SHARE) * (1 - LABEL_SHARE)))
         self.assertLessEqual(privacy["mu"], 0.6)
         self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
-        for found, expected in ((privacy["mu_per_release"], gradient), (privacy["features"]["mu"], features)):
+        for found, expected in ((privacy["mu_per_release"], gradient), (privacy["features"]["mu"], features), (privacy["norms"]["mu"], labels)):
             self.assertAlmostEqual(found, expected, delta=1e-12)
-        self.assertIsNone(privacy["norms"], "standardised features have a norm")
+        self.assertEqual(privacy["norms"]["share"], LABEL_SHARE)
         self.assertEqual(privacy["features"]["share"], SHARE)
         batch = int(self.config("run")["batch"])
-        whole = math.hypot(math.sqrt(privacy["releases"]) * batch * gradient, RECORDS * features)
+        whole = math.hypot(math.sqrt(privacy["releases"]) * batch * gradient, RECORDS * features, RECORDS * labels)
         self.assertAlmostEqual(privacy["client_mu"], whole, delta=1e-9 * whole)
         self.assertIn("released once histograms or means of every feature of all its records", privacy["statement"])
         result = self.run_alone(["privacy", "ledger", "run/private/0/ledger", "--json"])
@@ -112,7 +113,7 @@ class Features(HistogramCase):
         self.good(1, [*self.mu, "--output", "run", "--ledger", "ledger"])
         kinds = [(row["kind"], row["run"].rpartition(":")[2] if ":" in row["run"] else "rounds")
                  for row in self.rows("ledger") if "run" in row]
-        self.assertEqual(kinds[:4], [(kind, "features") for kind in ("open", "reserve", "end")] + [("open", "rounds")])
+        self.assertEqual(kinds[:4], [(kind, "features") for kind in ("open", "reserve", "end")] + [("open", "norms")])
         summary = self.summary_in("run")
         self.assertEqual(summary["privacy"]["ledger"]["earlier_runs"], 0)
         self.assertAlmostEqual(summary["privacy"]["ledger"]["record_epsilon"], summary["privacy"]["record_epsilon"], delta=1e-9)
@@ -166,7 +167,7 @@ class Features(HistogramCase):
         self.assertEqual(len(before), CLIENTS)
         self.assertEqual(charged("run/private/0.1/ledger"), before)
         self.assertEqual(resumed["client_epsilon"], whole["client_epsilon"])
-        self.assertEqual(max(mu[-1] for mu in before.values()), whole["client_mu"])
+        self.assertAlmostEqual(max(mu[-1] for mu in before.values()) / whole["client_mu"], 1, delta=1e-12)
 
     def test_a_command_that_is_repeated_with_its_keys_takes_it_up(self):
         words = [*self.mu, *self.keys(), "--ledger", "ledger"]
@@ -174,7 +175,7 @@ class Features(HistogramCase):
         again = self.good(1, [*words, "--output", "run-2"])
         self.assertEqual((len(chosen(first)), chosen(first)), (1, chosen(again)))
         losses = json.loads(self.run_alone(["privacy", "ledger", "ledger", "--json"]).out)["losses"][0]["record"]
-        self.assertAlmostEqual(losses["mu"], 0.6 * math.sqrt(1 + 1 - SHARE), delta=1e-9)
+        self.assertAlmostEqual(losses["mu"], 0.6 * math.sqrt(1 + (1 - SHARE) * (1 - LABEL_SHARE)), delta=1e-9)
 
     def test_persons_count_once(self):
         self.write("data.csv", table(3 * CLIENTS * RECORDS, person=True))
@@ -473,6 +474,91 @@ class Features(HistogramCase):
         result = self.good(1, [*self.words, "--loss", "squared", "--mechanism", "gaussian", "--mu", 0.1, "--noise-key", "seed", "--output", "run"])
         self.assertIn("no feature is learned from", result.err)
         self.assertIn("too few at this price to show how large labels are", result.err)
+        self.assertIsNone(self.summary_in("run")["privacy"]["norms"])
+
+    def rare(self, records, intercept=-6.0, seed=1):
+        """Ten features in their own units and a class that few records have, of clients of unequal size, and held-out records."""
+        draw = random.Random(seed)
+        for name, count in (("rare", records), ("held-out", 4000)):
+            lines = [",".join([*(f"x{j}" for j in range(10)), "y"])]
+            for _ in range(count):
+                own = [draw.gauss(0, 1) for _ in range(10)]
+                row = [f"{(j % 4) * 2.0 ** j + 2.0 ** j * value:.5g}" for j, value in enumerate(own)]
+                lines.append(",".join([*row, str(int(draw.random() < 1 / (1 + math.exp(-intercept - 0.8 * sum((-1) ** (j // 2) * each for j, each in enumerate(own))))))]))
+            self.write(f"{name}.csv", "\n".join(lines) + "\n")
+        return ["--source", "rare.csv", "--clients", CLIENTS, "--partition", "dirichlet:alpha=2,balanced=0", "--tuning", "auto", "--mechanism", "gaussian",
+                "--total-epsilon", 1, "--test", "held-out.csv"]
+
+    def started(self, output):
+        """The shares of classes that a run has started with."""
+        start = self.config(output)["start"]
+        self.assertTrue(start.startswith("classes:"), start)
+        return list(map(float, start.removeprefix("classes:").split(",")))
+
+    def test_a_rare_class_is_found(self):
+        """A run that starts at even odds learns the offsets of features for the frequent class before it has an intercept."""
+        area, loss = {}, {}
+        for seed in range(1, 7):
+            words = self.rare(4800, seed=seed)
+            for start in ("auto", "uniform"):
+                summary = self.run_alone(["omd", *words, "--noise-key", "seed", "--seed", seed, *(["--start", start] if start == "uniform" else []), "--output", f"{start}-{seed}",
+                                          "--json"]).summary()
+                metrics = summary["metrics"]["test"]
+                area.setdefault(start, []).append(metrics["auc"])
+                loss.setdefault(start, []).append(metrics["log_loss"])
+            ones = self.started(f"auto-{seed}")[1]
+            self.assertLess(ones, 0.12)
+        mean = lambda values: sum(values) / len(values)
+        print(f"AUC {mean(area['auto']):.3f}, from even odds {mean(area['uniform']):.3f}; log-loss {mean(loss['auto']):.4f}, {mean(loss['uniform']):.4f}")
+        self.assertGreater(mean(area["auto"]), mean(area["uniform"]) + 0.04, area)
+        self.assertLess(mean(loss["auto"]), 0.85 * mean(loss["uniform"]), loss)
+
+    def test_shares_of_classes_are_priced_and_have_the_same_bits_on_all_ranks(self):
+        words = self.rare(4800, -2)
+        self.check_layouts(words, "start", (1, 2, 4))
+        summary = self.summary_in("run-1")
+        truth = [float(line.rpartition(",")[2]) for line in (self.folder / "rare.csv").read_text().splitlines()[1:]]
+        self.assertAlmostEqual(self.started("run-1")[1], sum(each > 0 for each in truth) / len(truth), delta=0.05)
+        privacy = summary["privacy"]
+        self.assertAlmostEqual(privacy["norms"]["share"], 0.02)
+        self.assertIn("a histogram of the labels of all its records", privacy["statement"])
+        losses = json.loads(self.run_alone(["privacy", "ledger", "run-1/private/0/ledger", "--json"]).out)["losses"]
+        self.assertAlmostEqual(losses[0]["record"]["mu"], privacy["mu"], delta=1e-9)
+        again = self.run_alone(["omd", "--config", "run-1/config.ini", "--output", "again", "--json"], as_they_are=True)
+        self.assertEqual(again.summary()["final_model"], summary["final_model"])
+
+    def test_shares_of_many_classes(self):
+        draw = random.Random(2)
+        rows = []
+        for _ in range(6000):
+            label = draw.choices(range(3), [0.85, 0.1, 0.05])[0]
+            rows.append(",".join(f"{50 + 10 * draw.gauss(label == k, 1):.5g}" for k in range(3)) + f",{label}")
+        self.write("data.csv", "a,b,c,y\n" + "\n".join(rows) + "\n")
+        for command in ("omd", "fedavg"):
+            result = self.run_alone([command, *self.words, "--loss", "softmax:3", "--mechanism", "gaussian", "--total-epsilon", 3, "--noise-key", "seed", "--output", command])
+            self.succeeded(result)
+            for share, truth in zip(self.started(command), (0.85, 0.1, 0.05)):
+                self.assertAlmostEqual(share, truth, delta=0.03)
+
+    def test_starts_at_shares_of_classes(self):
+        """A user may know them, and pays nothing; what cannot be is refused before anything is learned."""
+        plain = ["--source", "data.csv", "--clients", CLIENTS, "--mechanism", "none", "--tuning", "off", "--rounds", 1, "--step", 1e-12, "--loss", "logistic"]
+        summary = self.summary_of(1, [*plain, "--intercept", "--start", "classes:0.9,0.1"], "known")
+        for each, wanted in zip(summary["final_model"], [0, 0, 0, math.log(1 / 9)]):
+            self.assertAlmostEqual(each, wanted, delta=1e-6)
+        for words, text in ((["--intercept", "--start", "classes:0.9,0.2"], "whose sum is 1"), (["--intercept", "--start", "classes:1,0"], "positive"),
+                            (["--intercept", "--start", "classes:0.5,0.3,0.2"], "3 shares, where the loss has 2 classes"), (["--start", "classes:0.9,0.1"], "no intercept"),
+                            (["--intercept", "--start", "classes:0.9,x"], "--start")):
+            result = self.run_ranks(1, [*plain, *words, "--output", "refused"])
+            self.assertEqual(result.code, 2, result)
+            self.assertRegex(result.messages()[0], text)
+        squared = self.run_ranks(1, [*plain, "--loss", "squared", "--intercept", "--start", "classes:0.9,0.1", "--output", "refused"])
+        self.assertRegex(squared.messages()[0], "gives no probabilities")
+
+    def test_too_few_records_for_shares_of_classes(self):
+        words = self.rare(60, 0)
+        self.good(1, [*words, "--total-epsilon", 0.3, "--noise-key", "seed", "--output", "run"])
+        self.assertEqual(self.config("run")["start"], "uniform")
         self.assertIsNone(self.summary_in("run")["privacy"]["norms"])
 
     def test_a_budget_may_forbid_it(self):

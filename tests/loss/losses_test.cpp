@@ -50,6 +50,24 @@ class AnyLoss : public testing::TestWithParam<LossExample> {
   }
 };
 
+/// The mean slope vanishes at the scores of the labels' own shares.
+TEST(ScoresOfProbabilities, AreThoseOfLeastMeanLoss) {
+  for (const char* const name : {"logistic", "hazard", "softmax:3"}) {
+    const std::unique_ptr<Loss> loss = loss_table().make(name);
+    const std::size_t classes = classes_of(*loss);
+    const Vector shares = classes == 2 ? Vector{0.98, 0.02} : Vector{0.9, 0.07, 0.03};
+    const Vector scores = scores_of(loss->link(), shares);
+    ASSERT_EQ(scores.size(), loss->scores()) << name;
+    Vector slope(scores.size());
+    Vector mean(scores.size());
+    for (std::size_t k = 0; k < classes; ++k) {
+      loss->derivative(scores, loss->label(static_cast<double>(k)), slope);
+      for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += shares[k] * slope[j];
+    }
+    for (const double each : mean) EXPECT_NEAR(each, 0, 1e-15) << name;
+  }
+}
+
 TEST(LossTable, EveryRowHasAnExample) {
   EXPECT_EQ(rows_without_example(), "") << "give these losses an example spec in tests/loss/examples.hpp";
 }

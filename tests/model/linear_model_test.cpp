@@ -66,6 +66,23 @@ TEST(LinearModels, AreTestedWithEveryLoss) {
   EXPECT_EQ(rows_without_example(), "") << "give these losses an example spec in tests/loss/examples.hpp";
 }
 
+TEST_P(AnyLinearModel, AnswersAConstantByItsIntercepts) {
+  const Vector wanted = random_parameters(loss_->scores(), random_);
+  const std::optional<Vector> constant = model_.constant(wanted);
+  ASSERT_EQ(constant.has_value(), GetParam().intercept);
+  if (!constant) return;
+  Vector gradient;
+  Score total;
+  for (std::size_t i = 0; i < batch_.dense.size(); ++i) {
+    const double label = batch_.dense.label(i);
+    total += {loss_->value(wanted, label), loss_->correct(wanted, label) ? 1 : 0, 1};
+  }
+  const Score found = model_.score(*constant, batch_.dense);
+  EXPECT_NEAR(found.loss, total.loss, 1e-12 * (1 + std::abs(total.loss)));
+  EXPECT_EQ(found.correct, total.correct);
+}
+
+
 TEST_P(AnyLinearModel, HasAWeightPerScoreAndFeature) {
   EXPECT_EQ(model_.dimension(), loss_->scores() * (features + (GetParam().intercept ? 1 : 0)));
   EXPECT_EQ(model_.classifies(), loss_->classifies());

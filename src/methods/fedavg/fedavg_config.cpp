@@ -35,8 +35,9 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
               config.fedavg.l2);
   options.add(
       declared("start",
-               "uniform (zero; of a network values between +-1/sqrt(fan-in), made from --seed), zero, or a CSV file "
-               "with one row (public)",
+               "uniform (zero; of a network values between +-1/sqrt(fan-in), made from --seed), zero, "
+               "classes:P0,P1,... (the constant that answers classes with these shares), or a CSV file with one row "
+               "(public)",
                {.initial = "uniform"}),
       config.start);
   options.add(
@@ -80,7 +81,8 @@ std::vector<Relation> beside_pairs_of_means() {
 }
 
 /// Options that the rule chooses where they are left open.
-constexpr std::array options_of_rule{"intercept", "epochs", "batch", "clip", "step", "step-decay", "noise-correlation"};
+constexpr std::array options_of_rule{"intercept",         "epochs", "batch", "clip", "step", "step-decay",
+                                     "noise-correlation", "start"};
 
 }  // namespace
 

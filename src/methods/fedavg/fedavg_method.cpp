@@ -118,14 +118,16 @@ void FedAvgMethod::check_before_release(Round releases) {
   static_cast<void>(run_.inputs.rounds_of(rounds_for(releases)));
   const std::unique_ptr<Model> model = make_model(config_.model, *parts_.loss, run_.inputs.dataset.shape);
   dimension_ = model->dimension();
-  static_cast<void>(start_of_all(config_, dimension_, model->initial(config_.data.seed)));
+  static_cast<void>(
+      start_of_all(config_, dimension_, own_start(config_.start, *model, parts_.loss.get(), config_.data.seed)));
 }
 
 void FedAvgMethod::open_model() {
   run_.protect_rows(config_.model.own);
   parts_.model = make_model(config_.model, *parts_.loss, run_.inputs.dataset.shape);
   dimension_ = parts_.model->dimension();
-  parts_.start = start_of_all(config_, dimension_, parts_.model->initial(config_.data.seed));
+  parts_.start =
+      start_of_all(config_, dimension_, own_start(config_.start, *parts_.model, parts_.loss.get(), config_.data.seed));
   choose_rounds();
 }
 

@@ -122,7 +122,7 @@ void OmdMethod::check_before_release(Round releases) {
   const std::unique_ptr<Model> model = make_model(config_.model, *parts_.loss, run_.inputs.dataset.shape);
   static_cast<void>(start_models(config_.start, *parts_.domain, model->dimension(), run_.inputs.layout->clients(),
                                  run_.inputs.first_client(), run_.inputs.client_count(),
-                                 model->initial(config_.data.seed)));
+                                 own_start(config_.start, *model, parts_.loss.get(), config_.data.seed)));
   check_regret();
 }
 
@@ -151,7 +151,8 @@ void OmdMethod::open_model() {
 
 /// The starts of clients that were there at first. Others have the centre of the domain until they get a model.
 StartModels OmdMethod::read_start() {
-  const std::optional<Vector> own = parts_.model ? parts_.model->initial(config_.data.seed) : std::nullopt;
+  const std::optional<Vector> own =
+      parts_.model ? own_start(config_.start, *parts_.model, parts_.loss.get(), config_.data.seed) : std::nullopt;
   const Client first = std::min(run_.inputs.first_client(), run_.inputs.clients_at_first());
   const Client end = std::min(run_.inputs.first_client() + run_.inputs.client_count(), run_.inputs.clients_at_first());
   StartModels start =

@@ -10,7 +10,6 @@ namespace starling {
 namespace {
 
 constexpr double least_of_labels = 3;   ///< deviations of a bin that counts
-constexpr double bins_of_labels = 5;    ///< that may have all records in equal parts and yet count
 constexpr double part_of_labels = 0.5;  ///< of all records, that these bins must have
 
 double width_of(const ValueRange& range) {
@@ -32,10 +31,6 @@ void LabelHistogram::count(double label, Counts& counts) const {
   if (!std::isfinite(label)) return;
   const double place = std::clamp((label - range_.low) / width_of(range_), 0.0, static_cast<double>(bins) - 1);
   ++counts[static_cast<std::size_t>(place)];
-}
-
-double noise_of_labels(std::int64_t records) {
-  return static_cast<double>(records) / (bins_of_labels * least_of_labels);
 }
 
 std::optional<FeatureMoments> label_moments(View summed, const ValueRange& range, double deviation,

@@ -27,8 +27,8 @@ class LabelHistogram : public NoisyCounts {
   ValueRange range_;
 };
 
-/// The deviation of the noise on a sum at which a fifth of all records in one bin would just count.
-[[nodiscard]] double noise_of_labels(std::int64_t records);
+/// The deviation of the noise on a sum, as a part of all records, at which a fifth of them in one bin would just count.
+inline constexpr double noise_of_labels = 1.0 / 15;
 
 /// Mean and deviation of the labels from their histogram, summed over clients, as if they lay evenly in bins;
 /// `deviation` is that of the noise on a sum. Bins below three deviations count as empty. None where the others have

@@ -1,6 +1,11 @@
 #include "start_models.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/digest.hpp"
+#include "core/numerics/kernels.hpp"
+#include "core/text/spec.hpp"
 #include "files/number_rows.hpp"
 #include "output/model_file/saved_model.hpp"
 
@@ -9,6 +14,7 @@ namespace starling {
 namespace {
 
 constexpr double tolerance = 1e-9;
+constexpr double tolerance_of_shares = 0.01;
 
 /// The model of a file, for each of so many clients.
 std::vector<Vector> model_for_all(const std::string& path, std::size_t dimension, Client clients) {
@@ -23,27 +29,50 @@ std::vector<Vector> model_for_all(const std::string& path, std::size_t dimension
 }  // namespace
 
 bool is_start_word(const std::string& where) {
-  return where == "uniform" || where == "zero" || where == "safe";
+  return where == "uniform" || where == "zero" || where == "safe" || where.starts_with(start_at_classes);
 }
 
 bool is_model_file(const std::string& where) {
   return where.ends_with(".h5");
 }
 
+std::optional<Vector> own_start(const std::string& where, const Model& model, const Loss* loss, std::uint64_t seed) {
+  if (!where.starts_with(start_at_classes)) return where == "uniform" ? model.initial(seed) : std::nullopt;
+  check(loss != nullptr && gives_probabilities(loss->link()),
+        "--start {}: the loss gives no probabilities of classes. Take uniform or zero.", where);
+  Vector shares;
+  for (const std::string_view each :
+       split_at(std::string_view(where).substr(std::string_view(start_at_classes).size()), ",")) {
+    shares.push_back(parse_number(each, "--start"));
+  }
+  const std::size_t classes = classes_of(*loss);
+  check(shares.size() == classes, "--start {}: {} shares, where the loss has {} classes.", where, shares.size(),
+        classes);
+  const bool positive = std::ranges::all_of(shares, [](double each) { return each > 0; });
+  check(positive && std::abs(sum(shares) - 1) <= tolerance_of_shares,
+        "--start {}: shares of classes are positive numbers whose sum is 1.", where);
+  const std::optional<Vector> start = model.constant(scores_of(loss->link(), shares));
+  check(start.has_value(), "--start {}: the model has no intercept that could answer a constant. Add --intercept.",
+        where);
+  return start;
+}
+
 StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients, Client first,
                          Client count, const std::optional<Vector>& own) {
   std::vector<std::string> notes;
   const auto columns = static_cast<std::size_t>(count);
-  if (where == "uniform" || where == "zero") {
+  if (is_start_word(where)) {
     Columns models(dimension, columns);
     for (std::size_t k = 0; k < columns; ++k) {
-      if (where == "uniform" && own) {
+      if (own) {
         models.set(k, *own);
         check(domain.violation(models[k]) <= tolerance,
-              "the network's start values are outside the domain: they lie between -1 and 1, on both sides of 0. Use "
-              "--domain free or a larger one, or give --start FILE.");
+              "--start {}: the model's own start is outside the domain. Use --domain free or a larger one, or give "
+              "--start FILE.",
+              where);
         continue;
       }
+      check(!where.starts_with(start_at_classes), "--start {}: this command has no such start. Take zero.", where);
       if (where == "uniform") domain.centre(models[k]);
       check(domain.violation(models[k]) <= tolerance, "--start zero is outside the domain. Use --start uniform.");
     }

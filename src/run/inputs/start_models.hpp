@@ -17,14 +17,24 @@ struct StartModels {
   std::vector<std::string> notes;  ///< starts outside the domain, which are kept as they are
 };
 
+/// The head of the start at the constant that answers the classes with these shares: `classes:0.9,0.1`.
+inline constexpr const char* start_at_classes = "classes:";
+
 /// Whether a start is a word, and no file.
 [[nodiscard]] bool is_start_word(const std::string& where);
 /// Whether a start is the model file of a run.
 [[nodiscard]] bool is_model_file(const std::string& where);
 
-/// `where` is "uniform" (the model's `own` start, which must lie in the domain, else the domain's centre), "zero", a
-/// model file (the same start for all clients), or a CSV file of `clients` rows of d numbers, whose width is d where
-/// `dimension` is 0. Throws UsageError, and DataError for a model file that is damaged.
+/// The start that the model has itself, at "uniform" from this public seed, at the shares of classes by its intercepts;
+/// none if the domain or a file chooses it. Throws UsageError for shares that `loss`, which may be null, or the model
+/// cannot have.
+[[nodiscard]] std::optional<Vector> own_start(const std::string& where, const Model& model, const Loss* loss,
+                                              std::uint64_t seed);
+
+/// `where` is "uniform" (the model's `own` start, which must lie in the domain, else the domain's centre), "zero",
+/// shares of classes (the model's `own` start), a model file (the same start for all clients), or a CSV file of
+/// `clients` rows of d numbers, whose width is d where `dimension` is 0. Throws UsageError, and DataError for a model
+/// file that is damaged.
 [[nodiscard]] StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients,
                                        Client first, Client count, const std::optional<Vector>& own = std::nullopt);
 

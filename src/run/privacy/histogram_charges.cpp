@@ -83,7 +83,7 @@ void HistogramCharges::describe(PrivacyReport& report, double delta) const {
   }
   if (const auto& features = prices_.features) {
     report.features.emplace(
-        HistogramReport{shares_.features, loss(Charge::gaussian(features->range().most)), shares_.labels_alone});
+        HistogramReport{shares_.features, loss(Charge::gaussian(features->range().most)), shares_.label_beside_features});
   }
 }
 

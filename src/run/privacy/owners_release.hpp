@@ -24,11 +24,12 @@ namespace starling {
 
 /// The parts of a run's price that histograms have had. They were priced before the number of rounds was known.
 struct HistogramShares {
-  double features = 0;        ///< of histograms of features; 0: there are none
-  double norms = 0;           ///< of a histogram of norms, from the rest; 0: there is none
-  bool labels = false;        ///< whether it counts the magnitudes of labels too
-  bool labels_alone = false;  ///< whether it counts labels, and no norms
-  std::int64_t uses = 1;      ///< of a record in gradients: --epochs
+  double features = 0;                 ///< of histograms of features; 0: there are none
+  double norms = 0;                    ///< of a histogram of norms, from the rest; 0: there is none
+  bool labels = false;                 ///< whether it counts the magnitudes of labels too
+  bool labels_alone = false;           ///< whether it counts labels, and no norms
+  bool label_beside_features = false;  ///< whether the label has a histogram among those of features
+  std::int64_t uses = 1;               ///< of a record in gradients: --epochs
 
   [[nodiscard]] bool any() const { return features > 0 || norms > 0; }
   /// The shares as words among a run's parameters in ledgers, each after a space; empty without histograms.

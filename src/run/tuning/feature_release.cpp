@@ -13,6 +13,7 @@
 #include "data/generators/synthetic.hpp"
 #include "exact_moments.hpp"
 #include "histogram_counts.hpp"
+#include "label_release.hpp"
 #include "run/inputs/start_models.hpp"
 
 namespace starling {
@@ -31,8 +32,8 @@ constexpr double part_of_window = 0.25;  ///< of all records, that a window of a
 constexpr double clip = 5;               ///< deviations, at which standardised features are clipped
 constexpr double means_of_one_size = 4;  ///< deviations; values that lie evenly in one octave have 5.2
 constexpr double least_seen_of_range = 0.04;  ///< deviation of labels that fill more than one bin of 1/16
-constexpr double least_label_share = 0.05;
-constexpr double greatest_label_share = 0.25;
+constexpr LabelShares shares_of_labels{
+    .least = 0.05, .greatest = 0.25, .wanted_noise = noise_of_labels, .most_noise = noise_of_labels};
 constexpr double label_noise = 1.0 / 16;                   ///< in records of all clients, with which labels are seen
 constexpr double least_of_guess = 2;                       ///< deviations of a window in which labels may be
 constexpr std::size_t most_named = 5;                      ///< features in a message
@@ -149,7 +150,7 @@ bool FeatureRelease::is_of_use(const std::optional<std::int64_t>& most_records) 
 double FeatureRelease::take_share(HistogramFacts& facts, double share) const {
   facts.share = share;
   facts.of_price = feature_share_of(config_.privacy, share, config_.data.epochs);
-  return noise_of_sum(facts);
+  return noise_of_sum(method_, run_, facts);
 }
 
 /// The weight of the label's histogram beside those of so many features: a third of the price, or more where labels
@@ -347,34 +348,13 @@ std::optional<TunedValue> FeatureRelease::refine_label(std::int64_t most_records
   if (exact_ || !label_ || label_->kind != FeatureSight::Kind::values || asked == 0) return std::nullopt;
   const ValueRange range{run_.agreement.broadcast(declare_public(label_->range.low)),
                          run_.agreement.broadcast(declare_public(label_->range.high))};
-  HistogramFacts facts{
-      .name = "histogram of labels",
-      .end = end_of_norms,
-      .form = LabelHistogram::form(),
-      .share = asked.value_or(least_label_share),
-      .of_price = norm_share_of(config_.privacy, asked.value_or(least_label_share), config_.data.epochs)};
-  run_.agreement.together([&] { complete_facts(facts, method_, most_records, run_.facts(), run_.inputs.dataset); });
-  const std::int64_t records = records_of(run_.agreement, facts);
-  double noise = noise_of_sum(facts);
-  if (const double excess = noise / noise_of_labels(records); !asked && excess > 1) {
-    facts.share = std::stod(fmt::format("{:.3g}", facts.share * excess * excess));
-    if (facts.share > greatest_label_share) return std::nullopt;
-    facts.of_price = norm_share_of(config_.privacy, facts.share, config_.data.epochs);
-    noise = noise_of_sum(facts);
-  }
-  label_share_ = facts.share;
-  std::vector<Secret<Counts>> counts;
-  run_.agreement.together([&] {
-    const LabelHistogram histogram(range, 1, 0);
-    for (const auto& stream : run_.inputs.dataset.streams) counts.push_back(count_labels(*stream, histogram));
-  });
-  HistogramRelease release(run_.agreement, *run_.inputs.layout, config_.privacy, std::move(facts),
-                           run_.private_folder());
-  if (!release.affordable()) {
-    label_share_ = 0;
-    return std::nullopt;
-  }
-  const auto found = label_moments(release.release(method_.norms, counts), range, noise, records);
+  const LabelHistogram histogram(range, 1, 0);
+  const std::optional<LabelCounts> counts =
+      release_labels(method_, run_, most_records, asked, shares_of_labels,
+                     [&histogram](Stream& stream) { return count_labels(stream, histogram); });
+  if (!counts) return std::nullopt;
+  label_share_ = counts->share;
+  const auto found = label_moments(counts->sum, range, counts->noise, counts->records);
   if (found) label_->moments = *found;
   if (label_range_.known && (!found || found->deviation < least_seen_of_range)) {
     guesses_labels_ = true;
@@ -383,12 +363,6 @@ std::optional<TunedValue> FeatureRelease::refine_label(std::int64_t most_records
         "narrower range in --ranges, or a line for the label in --standardise, says them and costs nothing");
   }
   return value_of();
-}
-
-/// The deviation of the noise on a count, summed over all clients: the same bits on all ranks. **Collective.**
-double FeatureRelease::noise_of_sum(const HistogramFacts& facts) const {
-  const Vector variances = variances_of(run_.agreement, *run_.inputs.layout, config_.privacy, facts);
-  return run_.agreement.broadcast(declare_public(std::sqrt(sum(variances))));
 }
 
 /// Names of some of the features, in messages.

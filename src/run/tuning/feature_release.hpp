@@ -79,7 +79,6 @@ class FeatureRelease {
   void choose_features();
   [[nodiscard]] static double wanted_share(double noise, std::int64_t records);
   [[nodiscard]] std::optional<double> share_for(double noise, std::int64_t records) const;
-  [[nodiscard]] double noise_of_sum(const HistogramFacts& facts) const;
   [[nodiscard]] std::string names_of(const std::vector<std::size_t>& features) const;
   [[nodiscard]] bool is_of_use(const std::optional<std::int64_t>& most_records);
   [[nodiscard]] double take_share(HistogramFacts& facts, double share) const;

@@ -126,4 +126,19 @@ Secret<Counts> count_labels(Stream& stream, const LabelHistogram& histogram) {
   });
 }
 
+Secret<Counts> count_classes(Stream& stream, std::size_t classes) {
+  std::vector<std::size_t> own(classes);
+  return counted(stream, LabelHistogram::form().length(),
+                 [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
+                   std::ranges::fill(own, 0);
+                   for (std::size_t i = records.first; i < records.first + records.count; ++i) {
+                     const double label = batch.label(i);  // a binary loss has -1 and 1
+                     const std::size_t k = label > 0 ? static_cast<std::size_t>(label) : 0;
+                     if (k < classes) ++own[k];
+                   }
+                   const auto most = std::ranges::max_element(own);
+                   if (*most > 0) ++counts[static_cast<std::size_t>(most - own.begin())];
+                 });
+}
+
 }  // namespace starling

@@ -43,5 +43,8 @@ void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64
 [[nodiscard]] Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features);
 /// Likewise of their labels alone.
 [[nodiscard]] Secret<Counts> count_labels(Stream& stream, const LabelHistogram& histogram);
+/// Likewise of their classes, k in bin k of a histogram of labels. A person counts once, in the class that most of its
+/// records have, the first of these.
+[[nodiscard]] Secret<Counts> count_classes(Stream& stream, std::size_t classes);
 
 }  // namespace starling

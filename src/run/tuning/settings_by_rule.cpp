@@ -16,6 +16,7 @@
 #include "files/tell_user.hpp"
 #include "histogram_counts.hpp"
 #include "joining_outlook.hpp"
+#include "label_release.hpp"
 #include "loss_outlook.hpp"
 #include "model/network/noise_norm.hpp"
 #include "protocol/own_model/lone_rows.hpp"
@@ -409,6 +410,10 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
     if (std::optional<TunedValue> refined = features.refine_label(most_records.value_or(0), share_of_labels)) {
       config().scale_share = features.label_share();
       chosen = std::move(refined);
+    } else if (std::optional<ClassStart> start =
+                   start_by_classes(method_, run_, most_records.value_or(0), share_of_labels)) {
+      config().scale_share = start->share;
+      start_ = std::move(start->start);
     }
   }
   config().data.standardise = chosen->value;
@@ -424,6 +429,7 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   std::erase_if(tuning_.chosen, [](const TunedValue& each) { return each.option == "norm"; });
   norm_of_standardised_ = features.norm();
   tell({*chosen});
+  if (start_) tell({*start_});
   run_.notes.push_back(fmt::format(
       "features are standardised{} (standardise in config.ini): models are of such features. predict and score take "
       "records in their own units. --feature-share 0 leaves features as they are",
@@ -493,6 +499,7 @@ void SettingsByRule::take(const std::vector<TunedValue>& values) {
     if (!config.norm.empty()) settle("norm", fmt::format("{}", fmt::join(config.norm, ",")));
     if (config.label_size) settle("label-size", fmt::format("{}", *config.label_size));
   }
+  if (start_) settle("start", start_->value);
   std::ranges::copy(values, std::back_inserter(chosen));
   if (replaces_ranges_) method_.configuration.withdraw("ranges");
   method_.configuration.choose(chosen);
@@ -505,7 +512,9 @@ HistogramShares histograms_of(const TunedConfig& config, const Loss* loss) {
   if (!config.privacy.protects()) return shares;
   shares.features = config.privacy.feature_share.value_or(0);
   shares.norms = config.scale_share.value_or(0);
-  shares.labels_alone = config.data.standardise.find(",label=") != std::string::npos;
+  const bool by_classes = config.start.starts_with(start_at_classes) && !config.data.standardise.empty();
+  shares.label_beside_features = config.data.standardise.find(",label=") != std::string::npos;
+  shares.labels_alone = by_classes || shares.label_beside_features;
   return shares;
 }
 

@@ -67,6 +67,7 @@ class SettingsByRule {
   TunedMethod method_;
   TuningTerms run_;
   Tuning tuning_;
+  std::optional<TunedValue> start_;  ///< by released shares of classes
   bool has_chosen_norms_ = false;
   bool norm_is_released_ = false;
   bool replaces_ranges_ = false;  ///< by constants of columns
