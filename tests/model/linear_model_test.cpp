@@ -82,7 +82,6 @@ TEST_P(AnyLinearModel, AnswersAConstantByItsIntercepts) {
   EXPECT_EQ(found.correct, total.correct);
 }
 
-
 TEST_P(AnyLinearModel, HasAWeightPerScoreAndFeature) {
   EXPECT_EQ(model_.dimension(), loss_->scores() * (features + (GetParam().intercept ? 1 : 0)));
   EXPECT_EQ(model_.classifies(), loss_->classifies());

@@ -82,8 +82,8 @@ void HistogramCharges::describe(PrivacyReport& report, double delta) const {
         HistogramReport{shares_.norms, loss(of_norms(norms->range().most, 0)), shares_.labels, shares_.labels_alone});
   }
   if (const auto& features = prices_.features) {
-    report.features.emplace(
-        HistogramReport{shares_.features, loss(Charge::gaussian(features->range().most)), shares_.label_beside_features});
+    report.features.emplace(HistogramReport{shares_.features, loss(Charge::gaussian(features->range().most)),
+                                            shares_.label_beside_features});
   }
 }
 
