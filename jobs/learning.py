@@ -20,6 +20,7 @@ variance that the mean model explains, in percent, beside 0 of a constant; witho
                (personal.csv of --personal), in the mean over clients. Records are dealt evenly, so that others are like the test set's
   laplace      the rule with --mechanism laplace
   opt-outs     the rule with --dropout 0.2
+  pairs-opt-outs  pairs with --dropout 0.2
   norm         the rule with --norm: the median norm of the training records, as if that were public
   passes-norm  16 passes with that --norm
   laplace-norm laplace with that --norm, in both its norms
@@ -94,17 +95,17 @@ GRID = [["--batch", batch, "--step", step] for batch, step in itertools.product(
 JOINED = ["pairs", "alone"]
 VARIANTS = {"a9a": ["0.1.0", "independent", "rule", "passes", "laplace", "opt-outs", "norm", "passes-norm", "laplace-norm", *AVERAGING],
             "isotropic-100": [*ALL, *AVERAGING], "credit": [*ALL, *AVERAGING],
-            "a9a-64": ["0.1.0", "rule", "passes"], "a9a-16": ["rule", "passes"], "elec2": ONE_PASS, "elec2-scaled": ONE_PASS,
+            "a9a-64": ["0.1.0", "rule", "passes", "pairs-opt-outs"], "a9a-16": ["rule", "passes"], "elec2": ONE_PASS, "elec2-scaled": ONE_PASS,
             "units-known": ["0.1.0", "rule", "passes"], "shell": ["0.1.0", "rule", "passes"],
             **{name: OF_NUMBERS for name in REGRESSIONS}, **{name: ["0.1.0", "rule", "passes"] for name in BOUNDED}}
 TITLES = {"0.1.0": "defaults of 0.1.0", "independent": "the rule, independent noise", "rule": "the rule, one pass",
           "passes": f"the rule, {PASSES} passes", "pairs": "noise between pairs", "alone": "alone, on own records",
-          "laplace": "the rule, Laplace (pure)", "opt-outs": "the rule, opt-outs of 0.2",
+          "laplace": "the rule, Laplace (pure)", "opt-outs": "the rule, opt-outs of 0.2", "pairs-opt-outs": "noise between pairs, opt-outs of 0.2",
           "norm": "the rule with --norm", "passes-norm": f"{PASSES} passes with --norm", "laplace-norm": "Laplace with --norm",
           "average": "averaging by the rule, one pass", "average-passes": f"averaging by the rule, {PASSES} passes",
           "average-off": "averaging, --tuning off", "average-by-hand": "averaging, the best of six settings",
           "average-8": "averaging by the rule, 8 local steps", "average-64": "averaging by the rule, 64 local steps"}
-HAVE_NO_NOISELESS_RUN = ("independent", "pairs", "laplace", "laplace-norm", "average-by-hand")  # the rule's own is the same
+HAVE_NO_NOISELESS_RUN = ("independent", "pairs", "pairs-opt-outs", "laplace", "laplace-norm", "average-by-hand")  # the rule's own is the same
 UNTUNED = ("0.1.0", "average-off", "average-by-hand")
 DRAWN = ("0.1.0", "rule", "passes")
 PANELS = ("a9a", "isotropic-100", "credit", "elec2-scaled")
@@ -116,7 +117,7 @@ def variants_of(name):
 
 
 def has_passes(variant, data):
-    return variant.startswith(("passes", "average-passes", "alone")) or variant == "pairs" and not data.progressive
+    return variant.startswith(("passes", "average-passes", "alone")) or variant.startswith("pairs") and not data.progressive
 
 
 def price(variant, data, epsilon):
@@ -134,8 +135,8 @@ def words_of(variant, data, epsilon):
     words = ["--epochs", PASSES if has_passes(variant, data) else 1] if epsilon is None else []
     if variant == "independent":
         words += ["--noise-correlation", "none"]
-    words += {"pairs": ["--trust", "pairs"], "alone": ["--personal", "--partition", "iid"]}.get(variant, [])
-    if variant == "opt-outs":
+    words += {"pairs": ["--trust", "pairs"], "alone": ["--personal", "--partition", "iid"]}.get(variant.split("-")[0], [])
+    if variant.endswith("opt-outs"):
         words += ["--dropout", 0.2]
     if variant.endswith("norm"):
         words += ["--norm", f"{data.norm:.4g}" + (f",{data.norm_l1:.4g}" if variant.startswith("laplace") else "")]
