@@ -82,7 +82,7 @@ void FeatureRelease::choose_features() {
   std::vector<std::int64_t> here;
   const auto add = [&here](std::size_t column, const Standardisation& range) {
     here.insert(here.end(), {static_cast<std::int64_t>(column), std::bit_cast<std::int64_t>(range.mean),
-                             std::bit_cast<std::int64_t>(range.deviation), range.is_clipped() ? 1 : 0});
+                             std::bit_cast<std::int64_t>(range.deviation), std::bit_cast<std::int64_t>(range.limit)});
   };
   if (const auto& constants = run_.inputs.dataset.constants) {
     const std::vector<Standardisation>& ranges = constants->standardisation;
@@ -100,7 +100,8 @@ void FeatureRelease::choose_features() {
     ranges_.clear();
     for (std::size_t at = 0; at < each.size(); at += 4) {
       column_of_.push_back(static_cast<std::size_t>(each[at]));
-      ranges_.push_back({std::bit_cast<double>(each[at + 1]), std::bit_cast<double>(each[at + 2]), each[at + 3] == 1});
+      ranges_.push_back({std::bit_cast<double>(each[at + 1]), std::bit_cast<double>(each[at + 2]),
+                         std::bit_cast<double>(each[at + 3])});
     }
     columns_ = column_of_.back();
     column_of_.pop_back();
@@ -167,7 +168,7 @@ std::size_t FeatureRelease::weight_of_label(std::size_t features, double noise) 
 std::optional<Vector> FeatureRelease::counts_of(HistogramFacts facts, std::size_t weight) {
   const FeatureHistograms form(facts.form.histograms, 1, 0, weight);
   Vector origins;
-  for (const ColumnRange& each : ranges_) origins.push_back(each.origin());
+  for (const Standardisation& each : ranges_) origins.push_back(each.of(0));
   return release_of(std::move(facts), [&](Stream& stream) { return count_features(stream, form, features_, origins); });
 }
 
@@ -194,11 +195,11 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
                                                   const std::function<bool()>& have_one_scale) {
   if (!is_of_use(most_records)) return std::nullopt;
   if (!config_.privacy.protects()) return exact(*most_records);
-  if (has_label() && label_range_.known) {
+  if (has_label() && label_range_.is_clipped()) {
     label_ = FeatureSight{FeatureSight::Kind::values, {0, deviation_in_range}, {-1, 1}};
   }
   const std::size_t count = column_of_.size();
-  const std::size_t labels = has_label() && !label_range_.known ? 1 : 0;
+  const std::size_t labels = has_label() && !label_range_.is_clipped() ? 1 : 0;
   HistogramFacts facts{.name = "histograms of features",
                        .end = end_of_features,
                        .form = FeatureHistograms::form_of(1),
@@ -243,12 +244,12 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
       sights_[j] = feature_sight(part(j), noise);
       if (std::abs(sights_[j].moments.mean) > means_of_one_size * sights_[j].moments.deviation)
         of_one_size.push_back(j);
-      if (sights_[j].kind != FeatureSight::Kind::nothing) sights_[j].moments.mean += ranges_[j].origin();
+      if (sights_[j].kind != FeatureSight::Kind::nothing) sights_[j].moments.mean += ranges_[j].of(0);
     }
     if (labels > 0) take_label(part(count), noise);
   }
   for (std::size_t j = 0; j < sights_.size(); ++j) {
-    if (sights_[j].kind == FeatureSight::Kind::nothing && ranges_[j].known) {
+    if (sights_[j].kind == FeatureSight::Kind::nothing && ranges_[j].is_clipped()) {
       sights_[j] = {FeatureSight::Kind::values, {0, deviation_in_range}, {}};
     }
   }
@@ -268,7 +269,7 @@ void FeatureRelease::note_unresolved(const std::vector<std::size_t>& features) {
 }
 
 bool FeatureRelease::all_have_ranges() const {
-  return std::all_of(ranges_.begin(), ranges_.end() - 1, [](const ColumnRange& each) { return each.known; });
+  return std::all_of(ranges_.begin(), ranges_.end() - 1, [](const Standardisation& each) { return each.is_clipped(); });
 }
 
 /// Releases means of features within their ranges, where records are too few for histograms. **Collective.**
@@ -356,7 +357,7 @@ std::optional<TunedValue> FeatureRelease::refine_label(std::int64_t most_records
   label_share_ = counts->share;
   const auto found = label_moments(counts->sum, range, counts->noise, counts->records);
   if (found) label_->moments = *found;
-  if (label_range_.known && (!found || found->deviation < least_seen_of_range)) {
+  if (label_range_.is_clipped() && (!found || found->deviation < least_seen_of_range)) {
     guesses_labels_ = true;
     run_.notes.emplace_back(
         "labels fill too little of their range to show how large they are: the constants of labels are a guess. A "
@@ -418,11 +419,11 @@ bool FeatureRelease::have_scale_already() const {
 
 /// Six digits are more than the bins tell. `none` where features stay as they are.
 TunedValue FeatureRelease::value_of() {
-  const auto of = [this](const FeatureMoments& moments, const ColumnRange& range) {
+  const auto of = [this](const FeatureMoments& moments, const Standardisation& range) {
     const double mean = range.mean + range.deviation * moments.mean;
     const double deviation = range.deviation * moments.deviation;
     return fmt::format("{}/{:.6g}",
-                       exact_ || range.known ? text_of_constant(mean, deviation) : fmt::format("{:.6g}", mean),
+                       exact_ || range.is_clipped() ? text_of_constant(mean, deviation) : fmt::format("{:.6g}", mean),
                        deviation);
   };
   std::vector<std::string> values(columns_, "0/1");
@@ -438,13 +439,13 @@ TunedValue FeatureRelease::value_of() {
     if (kind == FeatureSight::Kind::nothing) continue;
     if (clips() || kind == FeatureSight::Kind::zeros) {
       value += fmt::format("/{:g}", clip);
-    } else if (ranges_[j].known) {  // no value of the range is clipped
+    } else if (ranges_[j].is_clipped()) {  // no value of the range is clipped
       value += fmt::format("/{:.6g}", (1 + std::abs(moments.mean)) / moments.deviation);
     }
   }
   if (label_) {
     values.push_back(fmt::format("label={}", of(label_->moments, label_range_)));
-  } else if (label_range_.known) {
+  } else if (label_range_.is_clipped()) {
     values.push_back(fmt::format("label={}/1", of({}, label_range_)));
   }
   const std::size_t lost = dropped().size();

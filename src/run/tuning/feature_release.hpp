@@ -2,7 +2,6 @@
 /// features"). A run that protects nobody has exact moments in their place.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data/constants.hpp"
 #include "privacy/histograms/feature_histograms.hpp"
 #include "run/privacy/histogram_release.hpp"
 #include "run/tuning/tuned_settings.hpp"
@@ -63,17 +63,6 @@ class FeatureRelease {
   [[nodiscard]] bool shows_missing() const { return shows_missing_; }
 
  private:
-  /// A public range, which --ranges maps to −1 … 1: x becomes (x − mean)/deviation. Values of columns without one stay
-  /// as they are.
-  struct ColumnRange {
-    double mean = 0;
-    double deviation = 1;
-    bool known = false;
-
-    /// The mapped value of the number in the range that is nearest to 0: values of most columns lie about it.
-    [[nodiscard]] double origin() const { return known ? std::clamp(-mean / deviation, -1.0, 1.0) : 0; }
-  };
-
   [[nodiscard]] std::string why_as_they_are(const std::optional<std::int64_t>& most_records) const;
   [[nodiscard]] std::string why_of_no_use() const;
   void choose_features();
@@ -118,8 +107,10 @@ class FeatureRelease {
   std::size_t columns_ = 0;             ///< feature columns of the source
   std::vector<std::size_t> features_;   ///< the features that are numbers of a column, on a rank with records
   std::vector<std::size_t> column_of_;  ///< the columns of these, on all ranks
-  std::vector<ColumnRange> ranges_;     ///< likewise, and the label's at the end
-  ColumnRange label_range_;
+  /// Likewise, and the label's at the end: clipped ones are public ranges, which --ranges maps to −1 … 1. Columns
+  /// without one stay as they are.
+  std::vector<Standardisation> ranges_;
+  Standardisation label_range_;
 };
 
 }  // namespace starling

@@ -23,27 +23,27 @@ int first_that_knows(Agreement& agreement, bool knows) {
   return static_cast<int>(agreement.min(declare_public<std::int64_t>(knows ? agreement.rank() : agreement.ranks())));
 }
 
+/// The numbers of the first rank that has any, sealed by the ranks' key.
+template <class Number>
+std::vector<Number> numbers_of_all(Agreement& agreement, RankKey& key, const std::vector<Number>& own) {
+  const std::string here(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(Number));
+  const int from = first_that_knows(agreement, !here.empty());
+  const std::string all = from < agreement.ranks() ? key.broadcast(here, from) : std::string();
+  std::vector<Number> numbers(all.size() / sizeof(Number));
+  if (!numbers.empty()) std::memcpy(numbers.data(), all.data(), all.size());
+  return numbers;
+}
+
 }  // namespace
 
 void align_records(Agreement& agreement, RankKey& key, VerticalDataset& dataset) {
   dataset.stream->settle(dataset.shape);
-  const auto* bytes = reinterpret_cast<const char*>(dataset.ids.data());
-  const std::string own(bytes, dataset.ids.size() * sizeof(std::uint64_t));
-  const int from = first_that_knows(agreement, !own.empty());
-  const std::string all = from < agreement.ranks() ? key.broadcast(own, from) : std::string();
-  std::vector<std::uint64_t> order(all.size() / sizeof(std::uint64_t));
-  if (!order.empty()) std::memcpy(order.data(), all.data(), all.size());
-  agreement.together([&] { dataset.stream->align(order); });
-  dataset.ids = std::move(order);
+  dataset.ids = numbers_of_all(agreement, key, dataset.ids);
+  agreement.together([&] { dataset.stream->align(dataset.ids); });
 }
 
 void group_records(Agreement& agreement, RankKey& key, std::size_t places, VerticalDataset& dataset) {
-  const auto* bytes = reinterpret_cast<const char*>(dataset.persons.data());
-  const std::string own(bytes, dataset.persons.size() * sizeof(std::int64_t));
-  const int from = first_that_knows(agreement, !own.empty());
-  const std::string all = from < agreement.ranks() ? key.broadcast(own, from) : std::string();
-  std::vector<std::int64_t> persons(all.size() / sizeof(std::int64_t));
-  if (!persons.empty()) std::memcpy(persons.data(), all.data(), all.size());
+  const std::vector<std::int64_t> persons = numbers_of_all(agreement, key, dataset.persons);
   agreement.together([&] { dataset.shape.records = dataset.stream->group(persons, places); });
 }
 
