@@ -129,7 +129,7 @@ def clients():
 
 def pairs():
     # A path's start counts in intervals, and more so where there is less noise: they would be too wide.
-    words = ["--clients", 16, "--step", 4, "--burn-in", 300]
+    words = ["--clients", 16, "--step", 4, "--burn-in", 100]
     graph = [*words, "--topology", "topologies/exponential-16.topo", "--gossip-steps", 8, "--step-offset", 100]
     for title, config, more, length in (("aggregator", "infer-clients", words, None), ("exponential graph", "infer-ring", graph, None)):
         for trust in ("local", "pairs"):
