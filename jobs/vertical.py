@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Online vertical federated learning (`starling vertical`): the figures of the method's page, the paper's Figs. 5 to 12, and
+"""Online vertical federated learning (`starling vertical`): the figures of the method's page, the paper's Figs. 5 to 12 and 14, and
 tables of real records whose columns two parties share.
 
 Sections:
@@ -8,7 +8,7 @@ Sections:
             early rounds seeds differ by as much as their mean; quantisers on the way up alone and both ways, as the paper
             has them; three more readings of its settings (Adam at its 0.0001, its sum of decibels, levels as received);
             central learning, which must be the same to the last bit; and which orderings of the paper hold
-  figures   fig5 to fig12, as the paper numbers them, each a picture and its points
+  figures   fig5 to fig12, and fig14 on bus lines that are made up, as the paper numbers them, each a picture and its points
   tables    credit default and breast cancer, streamed once: two parties, one of them alone, all columns in one place, and
             embeddings of 4 bits; AUC and accuracy of predictions that are made before their labels are used
   schedule  regret after T rounds by fixed bits, and by bits that grow with the rounds as the paper's condition for sublinear
@@ -44,7 +44,8 @@ UNSTATED = math.nan  # a goal that is measured, with nothing to compare it to
 class Case:
     """A setting of the spectrum, and what must come out: test MSE in WINDOWS, bits up a round, and Mbit up until GOAL."""
 
-    def __init__(self, title, *words, parties=4, source="", mse=(None, None, None), bits=None, down=None, goal=None):
+    def __init__(self, title, *words, parties=4, source="", mse=(None, None, None), bits=None, down=None, goal=None, rounds=math.inf):
+        self.rounds = rounds  # at most
         self.title, self.parties, self.mse, self.bits, self.goal = title, parties, mse, bits, goal
         self.down = down if bits is None or down is not None else bits + HEAD * OWN_BITS
         self.words = ("--clients", parties, "--source", "synthetic:spectrum" + source, *words)
@@ -87,6 +88,9 @@ WALKS = {("random", 3): Case("v = 3, random walk", source=":v=3"),
          ("heading", 1): Case("v = 1, heading", source=":walk=heading"),
          ("heading", 5): Case("v = 5, heading", source=":v=5,walk=heading", mse=(None, None, .319))}
 CENTRAL = Case("central", "--baseline", "central", bits=4 * 20 * 102 * OWN_BITS, down=0, goal=29.2)
+# Four bus lines, in place of those of Miami, which are not published: routes on a grid that are made up.
+BUSES = {f"E = {steps}": Case(f"bus lines, E = {steps}", "--local-steps", steps, rounds=100,
+                              source=f":trajectory={experiment.PROJECT / 'jobs' / 'spectrum-bus-lines.csv'}") for steps in (1, 4)}
 READINGS = (Case("Adam at 0.0001", "--optimizer", "adam", "--step", 0.0001), Case("sum of decibels", source=":sum=decibel"),
             Case("sum of decibels, Adam at 0.0001", "--optimizer", "adam", "--step", 0.0001, source=":sum=decibel"),
             Case("levels as received, Adam at 0.0001", "--optimizer", "adam", "--step", 0.0001, source=":level=kept"))
@@ -145,7 +149,7 @@ class Bench:
 
     @staticmethod
     def _words(case, rounds, seed):
-        return ("--config", "jobs/vertical.ini", *case.words, "--rounds", rounds, "--seed", seed)
+        return ("--config", "jobs/vertical.ini", *case.words, "--rounds", min(rounds, case.rounds), "--seed", seed)
 
     def _run(self, name, words):
         summary = self.runs.run(name, (*words, "--networks", "shared"))  # the networks of runs are compared
@@ -309,19 +313,25 @@ FIGURES = {  # name: (title, points, {title: case})
     "fig10": ("Hexagonal and scalar quantisers, by communication", by_cost,
               {f"{name}, b = {b}": BOTH[name, b] for name in ("hexagonal", "scalar") for b in (4, 2)}),
     "fig11": ("Transmitters", by_round, {f"N = {n}": case for n, case in TRANSMITTERS.items()}),
-    "fig12": ("Receivers", by_round, {f"K = {k}": case for k, case in RECEIVERS.items()})}
+    "fig12": ("Receivers", by_round, {f"K = {k}": case for k, case in RECEIVERS.items()}),
+    "fig14": ("Four bus lines, made up, past two transmitters", by_round, BUSES)}
 
 
 def figures(bench):
     """The paper prints no numbers beside its pictures; central and b = 32 are one curve."""
-    cases = {case: None for _, _, curves in FIGURES.values() for case in curves.values() if usable(case, bench)}
+    wanted = {name: FIGURES[name] for name in bench.options.figures}
+    cases = {case: None for _, _, curves in wanted.values() for case in curves.values() if usable(case, bench)}
     found = bench.cases(cases)
-    for name, (title, points, curves) in FIGURES.items():
+    print("\nfigures: test MSE at the first and the last point of each curve")
+    for name, (title, points, curves) in wanted.items():
         cost = points is by_cost
         experiment.draw_curves(bench.folder, name, (title, "Mbit up" if cost else "round", "test MSE"),
                                {label: points(found[case]) for label, case in curves.items() if case in found},
                                ["set logscale xy" if cost else "set logscale y"])
-    print(f"\nfigures: {', '.join(FIGURES)}")
+        for label, case in curves.items():
+            if case in found and points(found[case])[1]:
+                _, values = points(found[case])
+                print(f"{name:6} {label:24} {values[0]:.3f}  {values[-1]:.3f}")
 
 
 # Each table: its files in --data, how many times --seeds it is run, and settings, the same for all four runs. Those of breast cancer
@@ -421,6 +431,8 @@ def main():
     parser.set_defaults(workers=experiment.os.cpu_count() or 1)
     parser.add_argument("--tables", metavar="WHICH", type=experiment.names_of(SECTIONS), default=list(SECTIONS),
                         help=f"sections, separated by commas ({','.join(SECTIONS)})")
+    parser.add_argument("--figures", metavar="WHICH", type=experiment.names_of(FIGURES), default=list(FIGURES),
+                        help=f"pictures of the section figures, separated by commas ({','.join(FIGURES)})")
     parser.add_argument("--seeds", metavar="N", type=experiment.positive, default=16, help="runs per setting (16)")
     parser.add_argument("--rounds", metavar="T", type=experiment.positive,
                         help="at most so many: whether everything runs, with figures that mean nothing")

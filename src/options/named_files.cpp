@@ -50,7 +50,15 @@ std::string file(const std::string& value, const Path& folder) {
 
 std::string source(const std::string& value, const Path& folder) {
   std::error_code ignored;
-  if (value.starts_with("synthetic:") || value.starts_with("memory:")) return value;
+  if (value.starts_with("memory:")) return value;
+  if (value.starts_with("synthetic:")) {  // synthetic:spectrum:v=2,trajectory=FILE
+    constexpr std::string_view key = "trajectory=";
+    return joined(value, ",", [&](const std::string& part) {
+      const std::size_t at = part.find(key);
+      return at == std::string::npos ? part
+                                     : part.substr(0, at + key.size()) + file(part.substr(at + key.size()), folder);
+    });
+  }
   if (std::filesystem::exists(folder / value, ignored)) return file(value, folder);  // a name with a comma
   return joined(value, ",", [&](const std::string& part) { return file(part, folder); });
 }

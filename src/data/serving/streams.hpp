@@ -130,7 +130,6 @@ class LiveStream final : public Stream {
   bool over_ = false;
   bool served_ = false;
   Round next_ = 0;
-  std::size_t features_ = 0;
   Secret<Batch> batch_;
   std::shared_ptr<Secret<PersonUses>> uses_;  ///< of unit person
   PersonSlots slots_;                         ///< of the round at hand

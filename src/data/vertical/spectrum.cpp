@@ -61,6 +61,12 @@ std::vector<Place> places_of_transmitters(std::size_t count) {
 
 SpectrumWorld::SpectrumWorld(const SpectrumPlan& plan, std::uint64_t seed)
     : plan_(plan), seed_(seed), transmitters_(places_of_transmitters(plan.transmitters)) {
+  if (!plan.trajectory.empty()) {
+    trajectories_ = Trajectories(plan.trajectory, plan.receivers + plan.transmitters, side);
+    for (std::size_t n = 0; n < transmitters_.size(); ++n) {
+      if (trajectories_.has(plan.receivers + n)) transmitters_[n] = trajectories_.at(plan.receivers + n, 0);
+    }
+  }
   AddressedRandom random = address(seed_, no_client, -1);
   for (std::size_t i = 0; i < nodes_of_side * nodes_of_side; ++i) nodes_.push_back(strongest * random.uniform());
 }
@@ -87,10 +93,12 @@ void SpectrumWorld::draw_powers(Round t, MutableView powers) const {
   for (double& power : powers) power = static_cast<double>(1 + random.below(levels));
 }
 
-double SpectrumWorld::received(const Place& place, View powers) const {
+double SpectrumWorld::received(const Place& place, View powers, Round t) const {
   double sum = 0;
   for (std::size_t n = 0; n < transmitters_.size(); ++n) {
-    const double decibels = powers[n] - 40 * std::log10(std::max(distance(place, transmitters_[n]), nearest));
+    const std::size_t mover = plan_.receivers + n;
+    const Place transmitter = trajectories_.has(mover) ? trajectories_.at(mover, t) : transmitters_[n];
+    const double decibels = powers[n] - 40 * std::log10(std::max(distance(place, transmitter), nearest));
     sum += plan_.sum == SpectrumPlan::Sum::power ? std::pow(10, decibels / 10) : decibels;
   }
   return plan_.sum == SpectrumPlan::Sum::power ? 10 * std::log10(sum) : sum;
@@ -107,7 +115,7 @@ void SpectrumWorld::draw_records(std::size_t receiver, const Place& place, Round
   double sum = 0;
   for (std::size_t i = 0; i < slots(); ++i) {
     const MutableView record = records.subspan(i * columns(), columns());
-    const double level = received(place, powers.subspan(i * transmitters_.size(), transmitters_.size()));
+    const double level = received(place, powers.subspan(i * transmitters_.size(), transmitters_.size()), t);
     record[0] = place.x / side - 0.5;
     record[1] = place.y / side - 0.5;
     for (double& rss : record.subspan(2)) {
@@ -132,6 +140,7 @@ SpectrumWalk::SpectrumWalk(const SpectrumWorld& world, std::size_t receiver) : w
 }
 
 const Place& SpectrumWalk::at(Round t) {
+  if (world_->trajectories_.has(receiver_)) return place_ = world_->trajectories_.at(receiver_, t);
   while (round_ < t) step();
   return place_;
 }
@@ -228,6 +237,7 @@ SpectrumPlan read_plan(const Spec& spec, std::size_t parties) {
         "'{}': {} slots of {} samples: a round of a receiver is kept in memory. Give fewer.", spec.text(),
         plan.train + plan.test, plan.samples);
   plan.v = number_within(spec, "v", 1, 0, SpectrumWorld::side);
+  plan.trajectory = spec.find("trajectory").value_or("");
   if (choice(spec, "walk", "random", "heading") == "heading") plan.walk = SpectrumPlan::Walk::heading;
   if (choice(spec, "sum", "power", "decibel") == "decibel") plan.sum = SpectrumPlan::Sum::decibel;
   if (choice(spec, "level", "centred", "kept") == "kept") plan.level = SpectrumPlan::Level::kept;
@@ -249,6 +259,9 @@ const Table<SpectrumWorld, const SpectrumAudience&>& spectrum_table() {
          {"samples", "a receiver's measurements in a slot (100)"},
          {"v", "metres that a receiver walks between two rounds (1)"},
          {"walk", "random: each time in another direction; heading: straight on between the sides (random)"},
+         {"trajectory",
+          "CSV of mover, round, x, y in metres: receivers are movers from 0 on, then transmitters; straight on between "
+          "rows (others walk, or stand)"},
          {"sum", "power: of what arrives; decibel: of its decibels, as the paper's eq. 15 (power)"},
          {"level",
           "centred: less the receiver's mean of the round's training slots; kept: in dB as received (centred)"}},

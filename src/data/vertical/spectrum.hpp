@@ -10,6 +10,7 @@
 #include "core/columns.hpp"
 #include "core/links.hpp"
 #include "core/text/table.hpp"
+#include "data/vertical/trajectories.hpp"
 #include "data/vertical/vertical.hpp"
 
 namespace starling {
@@ -43,11 +44,13 @@ struct SpectrumPlan {
   Walk walk = Walk::random;
   Sum sum = Sum::power;
   Level level = Level::centred;
+  std::string trajectory = {};  ///< file of paths; empty: receivers walk, and transmitters stand
 };
 
-/// Transmitters at fixed places, evenly on a circle of 150 m about the centre of a square, whose powers are drawn anew
-/// for every slot; receivers that walk among them, one place a round, and are reflected by the sides; and a field of
-/// shadowing. All is drawn from addresses of receiver and round, so that every rank sees the same world.
+/// Transmitters at fixed places unless a file moves them, evenly on a circle of 150 m about the centre of a square,
+/// whose powers are drawn anew for every slot; receivers that walk among them, one place a round, and are reflected by
+/// the sides; and a field of shadowing. All is drawn from addresses of receiver and round, so that every rank sees the
+/// same world.
 ///
 /// The paper leaves places, sides and field open. They are chosen to give the figures in docs/methods/vertical.md. If
 /// receivers started anywhere, all might hear one transmitter alone; nothing could then be learned of the other.
@@ -74,8 +77,8 @@ class SpectrumWorld {
   /// The records of a receiver that stands at `place` in round t: slots × columns, row after row.
   void draw_records(std::size_t receiver, const Place& place, Round t, View powers, MutableView records) const;
   /// RSS in dB at a place of one slot's powers, without shadowing and noise: 10 log10 Σ_n 10^{(P_n − 40 log10 d_n)/10},
-  /// or Σ_n (P_n − 40 log10 d_n).
-  [[nodiscard]] double received(const Place& place, View powers) const;
+  /// or Σ_n (P_n − 40 log10 d_n), for transmitters as they stand in round t.
+  [[nodiscard]] double received(const Place& place, View powers, Round t = 0) const;
 
  private:
   friend class SpectrumWalk;
@@ -83,6 +86,7 @@ class SpectrumWorld {
   SpectrumPlan plan_;
   std::uint64_t seed_;
   std::vector<Place> transmitters_;
+  Trajectories trajectories_;
   Vector nodes_;  // of the field: a square lattice, row after row
 };
 
@@ -91,7 +95,7 @@ class SpectrumWorld {
 class SpectrumWalk {
  public:
   SpectrumWalk(const SpectrumWorld& world, std::size_t receiver);
-  /// Advances to round t, which is not before the last requested round.
+  /// Advances to its place of round t, which is not before the last requested round.
   [[nodiscard]] const Place& at(Round t);
 
  private:

@@ -51,7 +51,9 @@ VerticalDataset open_world(const VerticalSettings& settings, std::size_t parties
   dataset.testing = world->plan().test;
   dataset.is_public = true;
   dataset.common = true;
-  dataset.digest = sha256(identity_of_generated(settings.source, settings.seed));
+  const std::string& paths = world->plan().trajectory;
+  dataset.digest =
+      sha256(identity_of_generated(settings.source, settings.seed) + (paths.empty() ? "" : sha256_of_file(paths)));
   dataset.stream = open_spectrum(world, first, count, targets_known);
   return dataset;
 }

@@ -210,7 +210,7 @@ struct Place {
 /// Transmitters, receivers and shadowing of a spectrum source, for pictures (the paper's Figs. 3 and 4).
 struct SpectrumScene {
   double side = 500;                      ///< side of the square area, in metres
-  std::vector<Place> transmitters;        ///< places, which do not change
+  std::vector<Place> transmitters;        ///< places in round 0
   std::vector<std::vector<Place>> paths;  ///< place of each receiver in rounds 0 … rounds − 1
   std::size_t cells = 0;                  ///< of a side of the grid
   Vector shadowing;  ///< mean path loss in dB at the centres of cells × cells squares, row after row from y = 0

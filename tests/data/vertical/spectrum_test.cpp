@@ -264,6 +264,50 @@ TEST(Spectrum, TheSidesReflectAHeadingAsAMirrorDoes) {
   }
 }
 
+struct Refusal {
+  std::string parameters;
+  std::string message;
+};
+
+// Receiver 1 goes along a line and stops, transmitter 0 (mover 2) comes nearer; the others do as they would without a
+// file.
+TEST(Spectrum, MoversKeepToTheirTrajectories) {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.write("paths.csv", "# mover,round,x,y\n1,2,100,100\n1,6,140,180\n2,0,400,250\n2,4,300,250\n");
+  const auto with = spectrum_scene("synthetic:spectrum:trajectory=" + path, 3, 2, 9, 1);
+  const auto without = spectrum_scene("synthetic:spectrum", 3, 2, 9, 1);
+  const std::vector<double> x{100, 100, 100, 110, 120, 130, 140, 140, 140};
+  for (std::size_t t = 0; t < x.size(); ++t) {
+    EXPECT_DOUBLE_EQ(with.paths[1][t].x, x[t]) << t;
+    EXPECT_DOUBLE_EQ(with.paths[1][t].y, 100 + 2 * (x[t] - 100)) << t;
+    EXPECT_EQ(with.paths[0][t].x, without.paths[0][t].x);
+  }
+  SpectrumPlan plan;
+  plan.receivers = 2;
+  plan.trajectory = path;
+  const SpectrumWorld world = world_of(plan);
+  const Vector powers{4, 1};
+  double before = -1e9;
+  for (Round t = 0; t < 6; ++t) {
+    const double now = world.received({280, 250}, powers, t);
+    EXPECT_TRUE(t <= 4 ? now > before : now == before) << t;
+    before = now;
+  }
+  EXPECT_EQ(world.transmitters()[0].x, 400);
+  const auto digest = [&] { return open_all("trajectory=" + path, 2).digest; };
+  const std::string first = digest();
+  for (const auto& [text, message] :
+       {Refusal{"1,2,100\n", "mover, round, x and y"}, Refusal{"4,0,1,1\n", "mover 4: there are 4"},
+        Refusal{"0,0,1,501\n", "outside the square of 500 m"}, Refusal{"0,3,1,1\n0,3,2,2\n", "its rounds ascend"},
+        Refusal{"#\n", "holds no numbers"}}) {
+    static_cast<void>(folder.write("paths.csv", text));
+    EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(digest()); }), HasSubstr(message));
+  }
+  static_cast<void>(folder.write("paths.csv", "1,2,100,100\n"));
+  EXPECT_NE(digest(), first);
+}
+
 TEST(Spectrum, ShadowingIsZeroToTenDecibelsAndMuchTheSameNearby) {
   double least = 10;
   double most = 0;
@@ -381,11 +425,6 @@ TEST(Spectrum, SlotsAreDividedIntoThoseThatTrainAndThoseThatTest) {
     EXPECT_EQ(data.stream->testing(), each.test) << each.parameters;
   }
 }
-
-struct Refusal {
-  std::string parameters;
-  std::string message;
-};
 
 TEST(Spectrum, ParametersOutOfRangeAreRefused) {
   for (const auto& [parameters, message] :
