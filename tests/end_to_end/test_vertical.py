@@ -241,6 +241,32 @@ class Runs(VerticalCase):
         traffic = self.summary([*SPECTRUM, *NONE, "--baseline", "central"], "central", 3)["traffic"]
         self.assertEqual((traffic["uplink_bits_per_round"], traffic["downlink_bits_per_round"]), (32 * PARTIES * TRAIN * 10, 0))
 
+    @fewer
+    def test_parties_that_are_absent(self):
+        """They count with zeros, send nothing, learn nothing and pay nothing."""
+        self.write("absences.csv", "round,client\n2,1\n2,4\n7,2\n")
+        words = [*SPECTRUM, *NONE, "--dropout-model", "absences.csv"]
+        summary = self.summary(words, "some")
+        self.assertIn("in 3 of 48 rounds of a party it was absent", " ".join(summary["notes"]))
+        each = 32 * TRAIN * EMBEDDING
+        self.assertEqual([float(row["uplink_bits"]) for row in self.rounds("some")],
+                         [each * (4 - {2: 2, 7: 1}.get(t, 0)) for t in range(12)])
+        found = {ranks: self.outcome(words, f"some-{ranks}", ranks) for ranks in layouts(LAYOUTS)}
+        self.assertEqual(list(found.values()), [found[1]] * len(found))
+        self.write("all.csv", "".join(f"{t},{u}\n" for t in range(12) for u in range(1, 5)))
+        self.summary([*SPECTRUM, *NONE, "--dropout-model", "all.csv"], "all")
+        self.summary([*SPECTRUM, *NONE, "--baseline", "lazy:0"], "lazy")
+        absent, lazy = self.networks("all"), self.networks("lazy")
+        for party in range(1, 5) if h5py else ():
+            self.assertEqual(absent[party], lazy[party])
+        noisy = [*SPECTRUM, *GAUSSIAN, "--protocol", "embeddings"]
+        whole, some = self.summary(noisy, "whole"), self.summary([*noisy, "--dropout", "0.5"], "half")
+        self.assertLess(some["privacy"]["mu"], whole["privacy"]["mu"] + 1e-12)
+        for more, text in (["--baseline", "central"], "--baseline central"), (["--regret", "static"], "--regret static"):
+            self.fails(UNUSABLE, [*SPECTRUM, *NONE, "--dropout", "0.2", *more], text)
+        self.write("head.csv", "3,0\n")
+        self.fails(UNUSABLE, [*SPECTRUM, *NONE, "--dropout-model", "head.csv"], "client 0 would be absent in round 3")
+
     def test_bits_that_change(self):
         """B + half the binary logarithm of the round, rounded up; a line for each round in rounds.csv."""
         words = [*SPECTRUM, *NONE, "--quantiser", "scalar:4"]

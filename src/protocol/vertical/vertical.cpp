@@ -157,7 +157,9 @@ void Vertical::open_round() {
   stream_.load(done_);
   records_ = stream_.learning();
   stepped_ = false;
-  for (Party& party : parties_) party.price = accounts_.pay(party.local, done_);
+  for (Party& party : parties_) {
+    party.price = plan_.is_absent(party.client, done_) ? std::nullopt : accounts_.pay(party.local, done_);
+  }
   const bool releases_labels = plan_.labels == LabelHolders::head || plan_.central;
   if (root_.aggregates()) head_price_ = releases_labels ? accounts_.pay(0, done_) : std::nullopt;
 }

@@ -20,7 +20,8 @@
 /// mean of the gradients of its records, clipped as a whole. So a person moves each release by what a record may move
 /// it.
 ///
-/// A party whose budget has ended sends zeros and learns no more. If the budget of the labels has ended, no block
+/// A party whose budget has ended sends zeros and learns no more. A party that is absent in a round sends nothing,
+/// counts with embeddings of zeros, does not learn and pays nothing. If the budget of the labels has ended, no block
 /// learns.
 #pragma once
 
@@ -33,6 +34,7 @@
 #include "codec/quantiser.hpp"
 #include "core/snapshot.hpp"
 #include "data/vertical/vertical.hpp"
+#include "graph/overlays/attendance.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/multipart_mechanism.hpp"
 #include "protocol/central_rounds.hpp"
@@ -70,10 +72,14 @@ struct VerticalPlan : StepSchedule {
   double embedding_clip = 1;        ///< clipping bound of a record's embedding, under a mechanism
   std::size_t batch = 1;            ///< m, public
   std::size_t person_rows = 1;      ///< R, public: rows of a person in a round; 1: records stand for themselves
-  bool keeps_predictions = false;   ///< whether to keep predictions(), for the ROC curve
+  /// Parties that sit rounds out; null: none. Rank 0, client 0, is never asked for.
+  std::shared_ptr<const AbsenceModel> absences = {};
+  bool keeps_predictions = false;  ///< whether to keep predictions(), for the ROC curve
 
   /// Rows of a full round.
   [[nodiscard]] std::size_t rows() const { return batch * person_rows; }
+  /// Whether the party that is client u is absent in round t.
+  [[nodiscard]] bool is_absent(Client u, Round t) const { return absences && absences->absent(u, t); }
 };
 
 /// Quantisers of the messages.

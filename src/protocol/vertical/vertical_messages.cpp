@@ -131,7 +131,9 @@ void Vertical::collect(Root& root, std::size_t first, std::size_t count) {
   if (&root == &evaluation_) return;
   if (quantiser.chooses_bits()) look_at_levels();
   bits_ = {};
-  for (const std::size_t length : lengths) bits_.up += static_cast<double>(quantiser.bits(length));
+  for (std::size_t u = 1; u < lengths.size(); ++u) {
+    if (!plan_.is_absent(static_cast<Client>(u), done_)) bits_.up += static_cast<double>(quantiser.bits(lengths[u]));
+  }
 }
 
 /// Counts the messages that say little, and notes those that are far larger than all before them.

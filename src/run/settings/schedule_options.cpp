@@ -18,7 +18,8 @@ bool is_drawn(const std::string& model) {
   return std::ranges::any_of(rows, [&](const auto& row) { return row.name == name; });
 }
 
-/// Null where nobody is ever absent.
+}  // namespace
+
 std::unique_ptr<AbsenceModel> absences_of(const ScheduleOptions& options, Client clients, std::uint64_t seed) {
   const std::string& model = options.dropout_model;
   if (!is_drawn(model)) {
@@ -36,6 +37,8 @@ std::unique_ptr<AbsenceModel> absences_of(const ScheduleOptions& options, Client
   const bool never = std::ranges::max(dropout.shares) <= 0;
   return never ? nullptr : std::move(absences);
 }
+
+namespace {
 
 /// "client 3", "clients 3, 5 and 12 others".
 std::string listed(const std::vector<Client>& clients, std::string_view noun) {
@@ -64,7 +67,7 @@ std::string text_of(const Separation& separation, const GraphSample& sample) {
 
 }  // namespace
 
-void add_schedule_options(Options& options, ScheduleOptions& settings) {
+void add_dropout_options(Options& options, ScheduleOptions& settings) {
   options.add(
       option("dropout", "P",
              "share of rounds that clients sit out: a number, a list with one for each, or clients:FILE with lines "
@@ -75,6 +78,10 @@ void add_schedule_options(Options& options, ScheduleOptions& settings) {
       option("dropout-model", "MODEL", "how absences come, or a file that lists them in lines round,client",
              {.values = [] { return values_of("Models of dropout", absence_table()); }, .files = named::absences}),
       settings.dropout_model);
+}
+
+void add_schedule_options(Options& options, ScheduleOptions& settings) {
+  add_dropout_options(options, settings);
   options.add(option("leave", "FILE", "lines client,round: clients that are gone for good from that round (from 0)",
                      {.example = "leave.csv", .files = named::file}),
               settings.leave);

@@ -27,7 +27,13 @@ struct ScheduleOptions {
   [[nodiscard]] bool absences() const { return dropout || dropout_model != "uniform" || leave; }
 };
 
-/// Adds --dropout, … to `options`; `settings` must outlive it.
+/// Adds --dropout and --dropout-model to `options`; `settings` must outlive it.
+void add_dropout_options(Options& options, ScheduleOptions& settings);
+/// The absences that these ask for; null where nobody is ever absent. Throws UsageError for options that do not fit
+/// together and for files that are no such files.
+[[nodiscard]] std::unique_ptr<AbsenceModel> absences_of(const ScheduleOptions& options, Client clients,
+                                                        std::uint64_t seed);
+/// Adds these and --leave, --link-loss and --link-loss-model likewise.
 void add_schedule_options(Options& options, ScheduleOptions& settings);
 
 /// Throws UsageError for a topology, from this file, that never connects its clients.

@@ -61,6 +61,7 @@ class EmbeddingsPlay final : public Play {
   [[nodiscard]] std::vector<Vector> blocks_of(View all) const;
   /// Adds scores and counted bits. Rank 0's.
   void add_figures(Summary& summary) const;
+  void note_absences(Round rounds);
 
   const BegunRun begun_;
   RunContext& run_ = begun_.context;
@@ -149,9 +150,21 @@ void EmbeddingsPlay::summarise(Summary& summary, Released<Columns> models, const
   if (run_.first_rank()) {
     set_one_model(summary, local.models.value()[0]);
     add_figures(summary);
+    note_absences(summary.rounds);
   }
   if (config_.static_regret && !end.stopped) add_regret(summary);
   count_evaluation(summary);
+}
+
+void EmbeddingsPlay::note_absences(Round rounds) {
+  if (!config_.plan.absences) return;
+  const Client parties = run_.inputs.layout->clients() - 1;
+  std::int64_t absent = 0;
+  for (Round t = 0; t < rounds; ++t) {
+    for (Client u = 1; u <= parties; ++u) absent += config_.plan.is_absent(u, t) ? 1 : 0;
+  }
+  run_.notes.push_back(fmt::format("in {} of {} rounds of a party it was absent, and counted with embeddings of zeros",
+                                   absent, rounds * parties));
 }
 
 void EmbeddingsPlay::count_evaluation(Summary& summary) {

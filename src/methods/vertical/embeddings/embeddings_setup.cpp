@@ -29,6 +29,7 @@ class EmbeddingsSetup final : public ProtocolSetup {
   void make_architecture();
   void choose_rounds();
   void choose_bits();
+  void choose_absences();
   void note_cap();
 
   RunContext& run_;
@@ -41,6 +42,21 @@ void EmbeddingsSetup::settle() {
   make_architecture();
   choose_rounds();
   choose_bits();
+  choose_absences();
+}
+
+/// Party k is client k. A list may speak of client 0, which cannot be absent.
+void EmbeddingsSetup::choose_absences() {
+  VerticalPlan& plan = config_.plan;
+  plan.absences = absences_of(config_.absences, run_.inputs.layout->clients(), config_.data.seed);
+  const std::string shares = config_.absences.dropout.value_or(",");
+  if (!plan.absences || shares.find_first_of(",:") == std::string::npos) return;
+  for (Round t = 0; t < plan.rounds; ++t) {
+    check(!plan.absences->absent(0, t),
+          "--dropout: client 0 would be absent in round {}: it is rank 0, which no round can do without. Name parties "
+          "alone, from 1 on, and 0 as the share of client 0.",
+          t);
+  }
 }
 
 void EmbeddingsSetup::make_architecture() {

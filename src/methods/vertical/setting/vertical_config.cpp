@@ -68,6 +68,8 @@ std::vector<Relation> relations_of_shares() {
   for (const char* other : {"quantiser", "quantise-head", "bits"}) refuse(other, words);
   relations.push_back(excludes("labels=head", "the labels stay at a party, and are shared too", "Leave --labels out.")
                           .only_for("shares"));
+  for (const char* other : {"dropout", "dropout-model"})
+    refuse(other, "shares of all parties are needed in each round");
   relations.push_back(excludes("regret=static", "no score of a round is known to anybody").only_for("shares"));
   relations.push_back(
       excludes("baseline=central|lazy", "baselines are of embeddings", "Leave --baseline out.").only_for("shares"));
@@ -156,6 +158,7 @@ void add_party_options(Options& options, VerticalConfig& config) {
   options.add(declared("epochs", {.help = "passes over a table; each adds to what a record pays"}), config.data.epochs);
   options.add(declared("rounds", {.help = "rounds; default: what a table gives; 300 of a spectrum, 64 on shares"}),
               config.rounds);
+  add_dropout_options(options, config.absences);
   options.add(declared("seed", {.help = "seed of synthetic data and of start values; never of secret noise"}),
               config.data.seed);
 }
@@ -255,6 +258,9 @@ void check_baselines(const VerticalConfig& config) {
         "--baseline central with --mechanism {}: un-noised columns go to rank 0, which is what it shows. Use "
         "--mechanism none.",
         config.privacy.mechanism.value_or(""));
+  check(!config.absences.absences() || (!plan.central && !config.static_regret),
+        "--dropout with {}: it has the records of all parties in every round. Leave one of them out.",
+        plan.central ? "--baseline central" : "--regret static");
 }
 
 /// Of a spectrum that says how many there are.

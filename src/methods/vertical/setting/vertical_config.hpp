@@ -10,6 +10,7 @@
 #include "data/vertical/vertical.hpp"
 #include "protocol/vertical/vertical.hpp"
 #include "run/settings/learning_config.hpp"
+#include "run/settings/schedule_options.hpp"
 
 namespace starling {
 
@@ -74,6 +75,7 @@ struct VerticalConfig : LearningConfig {
   std::string head_quantiser;
   BitSchedule bits;
   VerticalPlan plan;
+  ScheduleOptions absences;  ///< --dropout and --dropout-model alone
   bool static_regret = false;
   std::optional<std::int64_t> regret_passes;
   std::optional<std::size_t> batch;      ///< of tables
