@@ -39,6 +39,7 @@ class Euclidean final : public MirrorMap {
     if (has_penalty()) penalty_.shrink(state, eta * share_);
     domain_.project(state);
   }
+  [[nodiscard]] bool is_linear() const override { return !has_penalty(); }
   [[nodiscard]] bool has_penalty() const override { return penalty_.lambda > 0 || penalty_.gamma > 0; }
   void weigh_penalty(double share) override { share_ = share; }
 
@@ -46,6 +47,35 @@ class Euclidean final : public MirrorMap {
   Domain& domain_;
   SparsePenalty penalty_;
   double share_ = 1;
+};
+
+/// R = ½‖x‖_p² on R^d, 1 < p ≤ 2 (Gentile 2003): near p = 1 for models with few large coordinates.
+class PNorm final : public MirrorMap {
+ public:
+  explicit PNorm(double p) : p_(p), q_(p / (p - 1)) {}
+  /// The step of length 1 from zero along a gradient of ±1 in all coordinates.
+  [[nodiscard]] MapScale scale_of_steps(std::size_t d) const override {
+    return {std::pow(static_cast<double>(d), (2 - q_) / q_), false};
+  }
+  void step(MutableView state, double eta, View gradient) override {
+    link(p_, state);
+    axpy(-eta, gradient, state);
+    link(q_, state);
+  }
+
+ private:
+  /// x ← ∇ ½‖x‖_r², with entries sign(x_i) |x_i|^(r − 1) ‖x‖_r^(2 − r). Those of p and of q undo each other.
+  static void link(double r, MutableView x) {
+    double top = 0;
+    for (const double value : x) top = std::max(top, std::abs(value));
+    if (top == 0) return;
+    const double total = lane_sum(x.size(), [&](std::size_t i) { return std::pow(std::abs(x[i]) / top, r); });
+    const double factor = top * std::pow(total, (2 - r) / r);
+    for (double& value : x) value = std::copysign(factor * std::pow(std::abs(value) / top, r - 1), value);
+  }
+
+  double p_;
+  double q_;
 };
 
 /// The largest term(i), i < n; −∞ for n = 0. Eight lanes at a time, since the order of a maximum does not matter.
@@ -175,6 +205,19 @@ MirrorMember euclidean_map() {
            }}};
 }
 
+MirrorMember p_norm_map() {
+  return {{"p-norm",
+           "R = |x|_p^2/2: between euclidean (p = 2) and sparse models (p near 1); domain free",
+           {{"p", "above 1.01, 2 at most (1.5)"}},
+           [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
+             const double p = spec.number("p", 1.5);
+             check(p >= 1.01 && p <= 2, "mirror map '{}': p={}: it must lie between 1.01 and 2.", spec.text(), p);
+             check(domain.is_everything(), "mirror map '{}' has no step on this domain: it needs --domain free.",
+                   spec.name());
+             return std::make_unique<PNorm>(p);
+           }}};
+}
+
 MirrorMember entropic_map() {
   return {{"entropic",
            "R = sum x ln x: exponentiated gradient; domain simplex",
@@ -204,7 +247,7 @@ MirrorMember entropic_signed_map() {
 // To add a mirror map in a file of its own, declare its function here and list it in members().
 
 static const std::vector<MirrorMember>& members() {
-  static const std::vector<MirrorMember> all{euclidean_map(), entropic_map(), entropic_signed_map()};
+  static const std::vector<MirrorMember> all{euclidean_map(), p_norm_map(), entropic_map(), entropic_signed_map()};
   return all;
 }
 

@@ -68,6 +68,8 @@ class MirrorMap {
   virtual void embed(View model, MutableView state) const {
     for (std::size_t i = 0; i < model.size(); ++i) state[i] = model[i];
   }
+  /// Whether a step adds −η g to the state wherever the domain does not cut it off.
+  [[nodiscard]] virtual bool is_linear() const { return false; }
   /// Whether the map adds a penalty to the loss: its steps are then those of the sum.
   [[nodiscard]] virtual bool has_penalty() const { return false; }
   /// Multiplies the penalty, if there is one, by the share that gradients have of means over a full batch.

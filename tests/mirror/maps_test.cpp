@@ -20,6 +20,14 @@ const std::map<std::string, std::function<Vector(View)>>& gradients_of_r() {
   };
   static const std::map<std::string, std::function<Vector(View)>> gradients{
       {"euclidean", [](View x) { return Vector(x.begin(), x.end()); }},
+      {"p-norm",
+       [](View x) {  // p = 1.5
+         double norm = 0;
+         for (const double value : x) norm += std::pow(std::abs(value), 1.5);
+         Vector result(x.begin(), x.end());
+         for (double& value : result) value = std::copysign(std::sqrt(std::abs(value) * std::cbrt(norm * norm)), value);
+         return result;
+       }},
       {"entropic", entropic},
       {"entropic-signed", entropic},
       {"hypentropy",
@@ -215,12 +223,12 @@ INSTANTIATE_TEST_SUITE_P(Tables, AnyMirrorMap, testing::ValuesIn(working_pairs()
                          [](const auto& row) { return test_name(row.param.mirror + "_on_" + row.param.domain.spec); });
 
 TEST(MirrorTable, MakesThePairsThatItShould) {
-  for (const std::string name : {"euclidean", "entropic", "entropic-signed"}) {
+  for (const std::string name : {"euclidean", "p-norm", "entropic", "entropic-signed"}) {
     for (const DomainExample& domain : domain_examples()) {
       const bool simplex = domain.spec.starts_with("simplex");
       const bool ball = domain.spec.starts_with("l1ball");
-      const bool expected =
-          name == "euclidean" || (name == "entropic" && simplex) || (name == "entropic-signed" && ball);
+      const bool expected = name == "euclidean" || (name == "p-norm" && domain.spec == "free") ||
+                            (name == "entropic" && simplex) || (name == "entropic-signed" && ball);
       EXPECT_EQ(works({name, domain}), expected) << name << " on " << domain.spec;
     }
   }
@@ -229,8 +237,9 @@ TEST(MirrorTable, MakesThePairsThatItShould) {
 // A short step from the centre along a gradient without a common part moves coordinates by the pace.
 TEST(MirrorTable, SaysTheScaleOfItsSteps) {
   constexpr std::size_t d = 4;
-  for (const auto& [mirror, domain] : {std::pair("euclidean", "free"), std::pair("euclidean", "simplex:3"),
-                                       std::pair("entropic", "simplex:3"), std::pair("entropic-signed", "l1ball:3")}) {
+  for (const auto& [mirror, domain] :
+       {std::pair("euclidean", "free"), std::pair("p-norm:1.2", "free"), std::pair("euclidean", "simplex:3"),
+        std::pair("entropic", "simplex:3"), std::pair("entropic-signed", "l1ball:3")}) {
     const std::unique_ptr<Domain> set = domain_table().make(domain);
     const std::unique_ptr<MirrorMap> map = mirror_table().make(mirror, *set);
     Vector centre(d);
@@ -245,7 +254,7 @@ TEST(MirrorTable, SaysTheScaleOfItsSteps) {
     for (std::size_t i = 0; i < d; ++i) {
       EXPECT_NEAR((centre[i] - x[i]) / 1e-6, scale.pace * gradient[i], 1e-5) << mirror << " " << domain;
     }
-    EXPECT_EQ(scale.in_exponents, mirror != std::string("euclidean"));
+    EXPECT_EQ(scale.in_exponents, std::string(mirror).starts_with("entropic"));
   }
 }
 

@@ -147,7 +147,7 @@ bool has_free_domain(const OmdConfig& config) {
 bool steps_are_linear(const OmdConfig& config) {
   const std::unique_ptr<Domain> domain = domain_table().make(config.domain.value_or(default_domain(config.mirror)));
   const std::unique_ptr<MirrorMap> mirror = mirror_table().make(config.mirror, *domain);
-  return has_free_domain(config) && !mirror->scale_of_steps(1).in_exponents && !mirror->has_penalty();
+  return has_free_domain(config) && mirror->is_linear();
 }
 
 WhyNot why_not(const OmdConfig& config) {

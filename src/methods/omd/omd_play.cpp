@@ -223,8 +223,7 @@ AddedNoise OmdPlay::noise_of_run() {
     all_steps =
         all_steps && omd_->is_there(k) && omd_->mass_in_flight(k) == 0 && !(weight < 1) && omd_->debts()[k] == 0;
   }
-  if (parts_.mirror->scale_of_steps(method_.dimension()).in_exponents || !parts_.domain->is_everything() ||
-      parts_.mirror->has_penalty()) {
+  if (!parts_.mirror->is_linear() || !parts_.domain->is_everything()) {
     steps.unknown = "it passes through a mirror map or a projection";
   } else if (parts_.constraints) {
     steps.unknown = "constraints bend the steps";
