@@ -69,6 +69,15 @@ class Options(InitCase):
         self.assertEqual(self.start(result.out)["dimension"], 3)
         self.assertTrue((self.folder / "plans/first/run/model.h5").exists())
 
+    def test_predictions_are_given_by_the_labels_of_the_records(self):
+        for labels in ((0, 1), (1, 2)):
+            self.write("t.csv", "a,ill\n" + "".join(f"{k % 7},{labels[k % 7 > 3]}\n" for k in range(60)))
+            self.init(["t.csv", "--total-epsilon", "none", "--clients", "1", "--force"])
+            written = f"class-labels = {labels[0]},{labels[1]}\n" in (self.folder / "run.ini").read_text()
+            self.assertIs(written, labels == (0, 1))  # 1 and 2 are classes of softmax
+        self.init(["site-0.csv", "--total-epsilon", "none", "--clients", "1", "--positive", "1", "--force"])
+        self.assertNotIn("class-labels", (self.folder / "run.ini").read_text())
+
     def test_one_file_is_dealt(self):
         result = self.init(["site-0.csv", "--total-epsilon", "1", "--clients", "5", "--topology", "star"])
         self.assertEqual(self.start(result.out)["clients"], 5)

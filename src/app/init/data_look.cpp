@@ -211,7 +211,7 @@ std::string labels_text(const Description& figures) {
 }
 
 /// Whether the labels are classes, a quantity, or no label at all.
-void look_at_labels(const Description& figures, DataLook& look) {
+void look_at_labels(const Description& figures, const ReadSettings& settings, DataLook& look) {
   look.label += (look.label.empty() ? "" : ": ") + labels_text(figures);
   const std::vector<std::string> losses = fitting_losses(figures);
   if (!figures.many_labels && figures.labels.size() == 1) {
@@ -226,6 +226,11 @@ void look_at_labels(const Description& figures, DataLook& look) {
          {"standardise = FILE", "label = COLUMN", "positive = VALUE"}});
   } else {
     look.loss = losses.front();
+    const bool mapped = !settings.positive.empty() || !settings.class_labels.empty();
+    if (look.loss == "logistic" && figures.labels.size() == 2 && !mapped) {
+      look.class_labels =
+          fmt::format("{:g},{:g}", figures.labels.begin()->first, std::next(figures.labels.begin())->first);
+    }
   }
 }
 
@@ -269,7 +274,7 @@ void look_at_records(const std::vector<std::string>& sources, ReadSettings setti
   look.records = described.figures.records;
   look.features = described.figures.features;
   described.layout = notes_on_layout(sources.front(), settings);
-  look_at_labels(described.figures, look);
+  look_at_labels(described.figures, settings, look);
   for (std::string& note : notes_on(described)) look.notes.push_back(std::move(note));
 }
 

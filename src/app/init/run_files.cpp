@@ -42,6 +42,11 @@ std::string model_lines(const DataLook& look) {
   std::string text = "# What is learned. ";
   if (!look.label.empty()) text += fmt::format("The label is {}.", look.label);
   text += fmt::format("\nloss = {}\n", look.loss.empty() ? "logistic" : look.loss);
+  if (!look.class_labels.empty()) {
+    text += fmt::format(
+        "# Predictions are given by these labels, of which the second is what is predicted.\nclass-labels = {}\n",
+        look.class_labels);
+  }
   return text + "# Adds a constant feature of 1 to each record.\nintercept = true\n\n";
 }
 
