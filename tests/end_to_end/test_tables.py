@@ -136,6 +136,16 @@ class Tables(TestCase):
         self.assertIn("name it by --missing-values", self.run_alone(["predict", "run", "--source", "t.csv", "--output", "p.csv"]).err)
         self.succeeded(self.run_alone(["score", "run", "--source", "t.csv", "--missing-values", "k.A."]))
 
+    def test_a_model_knows_the_marks_of_its_records(self):
+        self.table("1;2;1", "k.A.;1;0", "3;-999;1", "2;4;0")
+        self.succeeded(self.run_alone(["omd", "--source", "t.csv", "--mechanism", "none", "--missing", "zero", "--missing-values", "k.A.,-999",
+                                       "--output", "run"]))
+        for marks, code in (((), 0), (("--missing-values", "k.A.,-999"), 0), (("--missing-values", "other"), 1)):
+            done = self.run_alone(["predict", "run", "--source", "t.csv", *marks, "--output", f"p-{len(marks)}-{code}.csv"])
+            self.assertEqual(done.code, code, done)
+        self.assertEqual((self.folder / "p-0-0.csv").read_text(), (self.folder / "p-2-0.csv").read_text())
+        self.succeeded(self.run_alone(["score", "run", "--source", "t.csv"]))
+
     def test_what_drop_cannot_leave_out(self):
         self.table("1;2;1", "2;1;0", "3;2;1")
         result = self.succeeded(self.run_alone(["data", "describe", "t.csv", "--missing", "indicator"]))

@@ -67,6 +67,12 @@ Categories categories_of(const ReadSettings& settings) {
   return settings.encode.empty() ? Categories() : Categories(settings.encode);
 }
 
+/// Those that are named, else those of the model.
+std::vector<std::string> marks_of(const ReadSettings& settings) {
+  const bool of_model = settings.constants && settings.missing_values.empty();
+  return of_model ? settings.constants->missing_values : settings.missing_values;
+}
+
 /// A saved model has its own constants, and takes all columns that it knows.
 Remedies remedies_in(const ReadSettings& settings) {
   const bool own = settings.constants == nullptr;
@@ -81,7 +87,8 @@ class CsvReader final : public RecordReader {
         remedies_(remedies),
         key_as_written_(settings.key_as_written),
         missing_(missing_rule(settings)),
-        marks_(settings.missing_values) {
+        mark_texts_(marks_of(settings)),
+        marks_(mark_texts_) {
     check(settings.decimal != ReadSettings::Decimal::comma || parse_delimiter(settings.delimiter) != ',',
           "--delimiter {} and --decimal comma: a comma cannot be both. Give one of them another value.",
           excerpt(settings.delimiter));
@@ -116,6 +123,7 @@ class CsvReader final : public RecordReader {
     PublicConstants constants = RecordReader::constants();
     constants.categories = categories_.found();
     constants.first_day = head_.rules.first_day;
+    constants.missing_values = mark_texts_;
     return constants;
   }
   [[nodiscard]] const std::vector<std::string>& notes() const { return head_.notes; }
@@ -348,6 +356,7 @@ class CsvReader final : public RecordReader {
   Remedies remedies_;
   bool key_as_written_;
   Missing missing_;
+  std::vector<std::string> mark_texts_;
   MissingMarks marks_;
   TableHead head_;
   Fields fields_;  // of the current line, inside the buffer of lines_

@@ -149,9 +149,13 @@ void write_missing(const hdf5::File& file, const std::string& group, const Publi
     if (constants.missing == rule) file.attribute(group, "missing", std::string(name));
   }
   if (!constants.fill.empty()) write_list(file, fmt::format("{}/fill", group), constants.fill);
+  if (!constants.missing_values.empty())
+    file.write_texts(fmt::format("{}/missing_values", group), constants.missing_values);
 }
 
 void read_missing(const hdf5::Input& file, const std::string& group, PublicConstants& constants) {
+  if (const std::string marks = fmt::format("{}/missing_values", group); file.has(marks))
+    constants.missing_values = file.texts(marks);
   const std::optional<std::string> found = file.text(group, "missing");
   if (!found) return;
   for (const auto& [name, rule] : missing_rules) {

@@ -143,6 +143,7 @@ PublicConstants SavedModel::table_constants() const {
     add_by_place(each, each.constants.standardisation, all.standardisation);
     add_by_place(each, each.constants.fill, all.fill);
     all.missing = each.constants.missing;
+    all.missing_values = each.constants.missing_values;
     all.scale = each.constants.scale;
   }
   return all;
