@@ -410,10 +410,11 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
     if (std::optional<TunedValue> refined = features.refine_label(most_records.value_or(0), share_of_labels)) {
       config().scale_share = features.label_share();
       chosen = std::move(refined);
-    } else if (std::optional<ClassStart> start =
-                   start_by_classes(method_, run_, most_records.value_or(0), share_of_labels)) {
-      config().scale_share = start->share;
-      start_ = std::move(start->start);
+    } else if (config().privacy.protects()) {
+      if (auto start = start_by_classes(method_, run_, most_records.value_or(0), share_of_labels)) {
+        config().scale_share = start->share;
+        start_ = std::move(start->start);
+      }
     }
   }
   config().data.standardise = chosen->value;
