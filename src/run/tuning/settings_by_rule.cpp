@@ -405,12 +405,13 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   if (has_chosen_norms_) config().scale_share = config().scale_share.value_or(0) / (1 - features.share());
   if (chosen->value == "none") return tell({*chosen});
   if (features.kept() == 0 || (config().privacy.protects() && settles_sizes(features))) {
+    const bool may_release_classes = config().privacy.protects() && !has_chosen_norms_;  // both are one release
     has_chosen_norms_ = true;
     const std::optional<double> share_of_labels = std::exchange(config().scale_share, 0);
     if (std::optional<TunedValue> refined = features.refine_label(most_records.value_or(0), share_of_labels)) {
       config().scale_share = features.label_share();
       chosen = std::move(refined);
-    } else if (config().privacy.protects()) {
+    } else if (may_release_classes) {
       if (auto start = start_by_classes(method_, run_, most_records.value_or(0), share_of_labels)) {
         config().scale_share = start->share;
         start_ = std::move(start->start);
