@@ -153,7 +153,8 @@ std::vector<Interval> RenewablePlay::intervals() const {
     return intervals_under_noise();
   }
   const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
-  if (config_.standard_errors == StandardErrors::none || online == nullptr || !run_.first_rank() || online->is_lost()) {
+  if (config_.standard_errors == StandardErrors::none || online == nullptr || !run_.first_rank() || online->is_lost() ||
+      online->is_of_separated_classes()) {
     return {};
   }
   const Vector variances = online->variances(dispersion());
@@ -186,6 +187,11 @@ void RenewablePlay::add_notes() {
     run_.notes.emplace_back(
         "the first batch alone has no minimum with --penalty slopes (it may hold one class only): the start, and it "
         "alone, shrinks the intercept too");
+  }
+  if (online != nullptr && online->is_of_separated_classes()) {
+    run_.notes.emplace_back(
+        "the classes can be separated, or nearly: little but the start bounds the size of the model, and its "
+        "coefficients have no intervals. A penalty (--l2) says how large they may be");
   }
   if (online != nullptr && online->is_lost()) {
     run_.notes.push_back(

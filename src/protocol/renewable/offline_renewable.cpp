@@ -23,6 +23,10 @@ void OfflineRenewable::run(const std::vector<Observer*>& observers) {
     return goes_on();
   };
   outcome_ = minimise(question, settings_.rounds, settings_.penalty, "all batches", after);
+  check<DataError>(
+      outcome_ != Outcome::without_minimum || settings_.l2 > 0,
+      "all batches: there is no minimum without a penalty: the classes, or some of their records, can be separated, or "
+      "there is one class only. Add a penalty with --l2.");
 }
 
 Released<Vector> OfflineRenewable::ask(View theta, const MessageParts& parts) {

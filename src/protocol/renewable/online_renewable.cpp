@@ -12,7 +12,8 @@ namespace starling {
 namespace {
 
 constexpr Round most_questions = 500;
-constexpr double of_rare_class = 0.04;  ///< mean p (1 - p) of a record, where the class is rarer
+constexpr double loss_of_separated = 0.04;  ///< of a record, as a part of that at score 0
+constexpr double of_rare_class = 0.12;      ///< mean p (1 - p) of a record, where the class is rarer
 
 }  // namespace
 
@@ -22,11 +23,23 @@ void OnlineRenewable::run(const std::vector<Observer*>& observers) {
   begin(observers);
   while (goes_on()) {
     read_batch();  // 4. D_b
-    if (!started_ && settings_.safe_start) minimise_first_batch();
+    if (!started_ && settings_.safe_start) {
+      started_ = true;
+      if (has_prior()) {
+        begin_with_prior();
+        search_batch();
+        completed();
+        continue;
+      }
+      minimise_first_batch();
+    }
     const Released<Vector> sums = ask(theta_.value(), parts());  // 5. gradients and curvatures of D_b at θ_{b−1}
     if (root_.aggregates()) renew(sums.value());                 // 6. J, θ_b
     root_.broadcast(theta_);
-    if (std::isnan(theta_.value()[0])) search_batch();
+    if (std::isnan(theta_.value()[0])) {
+      search_batch();
+      if (root_.aggregates()) ++state_->searches;
+    }
     completed();
   }
 }
@@ -65,10 +78,6 @@ void OnlineRenewable::minimise_first_batch() {
   const auto on = [] { return true; };
   const Released<Vector> start = theta_;
   if (minimise(question, most_questions, settings_.penalty, "batch 1", on) != Outcome::converged) {
-    check<DataError>(
-        settings_.l2 > 0,
-        "the first batch has no minimum: its classes can be separated, or it has one class only, and there is no "
-        "penalty. Add a penalty with --l2, take larger batches, or use --start zero.");
     start_was_shrunk_ = true;
     theta_ = start;
     const Outcome outcome = minimise(question, most_questions, Penalty::full, "batch 1", on);
@@ -78,7 +87,28 @@ void OnlineRenewable::minimise_first_batch() {
         "--start zero.",
         most_questions, settings_.l2);
   }
-  started_ = true;
+}
+
+/// Whether the start has a prior: without a penalty a batch of classes that can be separated has no minimum, and one of
+/// classes that can nearly be separated has it far away.
+bool OnlineRenewable::has_prior() const {
+  return settings_.l2 == 0 && model_.classifies();
+}
+
+/// J_0 is the greatest curvature of one mean record of the first batch, about θ = 0: the prior of unit information
+/// (Kass and Wasserman 1995), which has the same weight in all units of features.
+void OnlineRenewable::begin_with_prior() {
+  MessageParts majoriser = parts();
+  majoriser.curvature = CurvedModel::Weight::majoriser;
+  theta_ = declare_public(Vector(model_.dimension()));
+  const Released<Vector> sums = ask(theta_.value(), majoriser);
+  if (!root_.aggregates()) return;
+  const View total = sums.value();
+  const MessageLayout at = places();
+  state_->theta = theta_.value();
+  state_->j.add(total.subspan(at.curvature(), at.triangles));
+  state_->j.scale(1 / total[at.records()]);
+  static_cast<void>(state_->j.solve(Vector(model_.dimension()), "batch 1"));  // says why it has no minimum
 }
 
 /// Whether impossible steps give way to a search. `--start zero --penalty full` is the publication's algorithm.
@@ -214,7 +244,6 @@ void OnlineRenewable::search_batch() {
   add_batch(std::move(j), total);
   state_->theta = theta_.value();
   state_->later = {};
-  ++state_->searches;
 }
 
 Vector OnlineRenewable::variances(Dispersion dispersion) const {
@@ -241,6 +270,11 @@ std::optional<double> OnlineRenewable::estimated_dispersion() const {
 
 Vector OnlineRenewable::covariance() const {
   return root_.aggregates() ? state_->j.inverse_triangle("standard errors") : Vector();
+}
+
+bool OnlineRenewable::is_of_separated_classes() const {
+  if (!root_.aggregates() || !has_prior() || state_->later.records == 0) return false;
+  return state_->later.loss < loss_of_separated * model_.loss_at_zero() * static_cast<double>(state_->later.records);
 }
 
 /// A maximum-likelihood estimate of d coefficients from N_0 records that is renewed up to N records costs some

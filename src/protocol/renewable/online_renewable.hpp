@@ -9,7 +9,7 @@ namespace starling {
 
 /// Scores of the intercepts over the batches after the start, from sums that rank 0 has.
 struct BatchScores {
-  double information = 0;  ///< mean Σ ℓ'' of a batch, the least of rare classes (p (1 − p) < 0.04); infinite without
+  double information = 0;  ///< mean Σ ℓ'' of a batch, the least of rare classes (p (1 − p) < 0.12); infinite without
   /// |Σ ℓ'| in standard errors over the second half of the batches, each at the model before it, of the class with
   /// most. Where the estimate has settled, Σ ℓ' has mean 0.
   double drift = 0;
@@ -38,6 +38,9 @@ class OnlineRenewable final : public OpenRenewable {
   /// On rank 0, for classes: whether the batches after the start were predicted worse than by a model of zeros, by more
   /// than what an estimate from few records costs. The curvature was too flat, and the steps too long.
   [[nodiscard]] bool is_lost() const;
+  /// On rank 0, for classes without a penalty: whether batches after the start were predicted with next to no loss. Where
+  /// classes can be separated, nothing but the start's prior bounds the estimate.
+  [[nodiscard]] bool is_of_separated_classes() const;
   /// On rank 0, after a batch beside the start: what batches say of intercepts. Σ ℓ' has the variance Σ ℓ'² with
   /// settings.with_slopes, else φ Σ ℓ''.
   [[nodiscard]] std::optional<BatchScores> batch_scores(Dispersion dispersion) const;
@@ -52,6 +55,8 @@ class OnlineRenewable final : public OpenRenewable {
   [[nodiscard]] MessageParts parts() const;
   void read_batch();
   void minimise_first_batch();
+  [[nodiscard]] bool has_prior() const;
+  void begin_with_prior();
   void renew(View total);
   void look_at_intercepts(View total);
   [[nodiscard]] bool is_guarded() const;

@@ -75,19 +75,14 @@ Expansion OpenRenewable::expansion(View theta, View total, const std::optional<E
 
 /// Without a penalty there is no minimum if all classes, or some records, can be separated: longer coefficients always
 /// separate them better. All records are separated if the sum of losses is below the loss of one record at score 0.
-void OpenRenewable::require_minimum(const SafeguardedNewton& search, const std::string& where) const {
-  if (settings_.l2 > 0 || !model_.classifies()) return;
-  const bool separated = *objective_ < model_.loss_at_zero();
-  check<DataError>(
-      !separated && (!search.converged() || search.is_minimum()),
-      "{}: there is no minimum without a penalty: the classes, or some of their records, can be separated, or "
-      "there is one class only. Add a penalty with --l2, or take larger batches.",
-      where);
+bool OpenRenewable::is_separated(const SafeguardedNewton& search) const {
+  if (settings_.l2 > 0 || !model_.classifies()) return false;
+  return *objective_ < model_.loss_at_zero() || (search.converged() && !search.is_minimum());
 }
 
 /// Under a penalty on slopes alone the intercept of a class without records, or with all of them, grows without end.
-bool OpenRenewable::is_without_minimum(const SafeguardedNewton& search) const {
-  return settings_.penalty == Penalty::slopes && model_.classifies() && search.runs_away();
+bool OpenRenewable::runs_away(const SafeguardedNewton& search) const {
+  return search.converged() && settings_.penalty == Penalty::slopes && model_.classifies() && search.runs_away();
 }
 
 OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, Penalty penalty,
@@ -110,8 +105,7 @@ OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, 
       if (first) search.emplace(point.value(), here.curvature, where);
       timed(&TimeShares::mixing, [&] { search->take(std::move(here)); });
       objective_ = search->value();
-      if (!earlier) require_minimum(*search, where);
-      const bool in_vain = search->converged() && !earlier && is_without_minimum(*search);
+      const bool in_vain = !earlier && (is_separated(*search) || runs_away(*search));
       const double what = in_vain ? order_to_give_up : search->converged() ? order_to_end : order_to_go_on;
       write_order(what, *search, order);
     }

@@ -44,9 +44,9 @@ class OpenRenewable : public Renewable {
   };
   enum class Outcome { converged, without_minimum, exhausted, stopped };
   /// Minimises F from theta_ on with at most `most` questions; theta_ becomes the best model found. `after` is called
-  /// after each question and returns whether to go on. Throws DataError, naming `where`, if the curvature is singular,
-  /// or if there is no minimum because classes can be separated and there is no penalty. On rank 0 `earlier`, if given,
-  /// is added to F, and makes sure of a minimum. **Collective.**
+  /// after each question and returns whether to go on. There may be no minimum: classes can be separated and there is
+  /// no penalty, or none on the intercept of a class without records. Throws DataError, naming `where`, if the
+  /// curvature is singular. On rank 0 `earlier`, if given, is added to F, and makes sure of a minimum. **Collective.**
   Outcome minimise(const Question& ask, Round most, Penalty penalty, const std::string& where,
                    const std::function<bool()>& after, const std::optional<Earlier>& earlier = std::nullopt);
 
@@ -55,8 +55,8 @@ class OpenRenewable : public Renewable {
 
  private:
   [[nodiscard]] Expansion expansion(View theta, View total, const std::optional<Earlier>& earlier) const;
-  void require_minimum(const SafeguardedNewton& search, const std::string& where) const;
-  [[nodiscard]] bool is_without_minimum(const SafeguardedNewton& search) const;
+  [[nodiscard]] bool is_separated(const SafeguardedNewton& search) const;
+  [[nodiscard]] bool runs_away(const SafeguardedNewton& search) const;
 
   OpenChannel channel_;
   std::optional<double> objective_;

@@ -43,7 +43,6 @@ TEST(LabelHistogram, HasADeviationWhereLabelsAreEqual) {
   EXPECT_NEAR(found->mean, 150, 5);
   EXPECT_DOUBLE_EQ(found->deviation, std::sqrt(25.0 / 12));
   EXPECT_FALSE(label_moments(histogram_of(Vector(1000, 150.0)), range, 400, 1000));
-  EXPECT_DOUBLE_EQ(noise_of_labels(1500), 100);
 }
 
 // The label is the last of three features here, and has a weight of 3: a replaced record moves 2 + 9 pairs of counts.

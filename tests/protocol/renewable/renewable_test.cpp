@@ -266,8 +266,8 @@ TEST(Renewable, IntervalsOfAFreeInterceptHoldIt) {
   }
 }
 
-// Some first batches of 15 records can nearly be separated. An unguarded step from there ends thousands of standard
-// errors away; those that have no minimum at all are refused. 100 data sets, of which 19 need a search.
+// Some first batches of 15 records can be separated, others nearly. An unguarded step from there ends thousands of
+// standard errors away. 100 data sets.
 TEST(Renewable, AFirstBatchThatCanNearlyBeSeparatedDoesNotSpoilTheRun) {
   if (world().size() > 1) GTEST_SKIP() << "a study of one rank";
   const auto loss = make_curved_loss("logistic");
@@ -278,21 +278,15 @@ TEST(Renewable, AFirstBatchThatCanNearlyBeSeparatedDoesNotSpoilTheRun) {
   double furthest = 0;
   for (std::uint64_t set = 0; set < 100; ++set) {
     const auto records = independent_records(2, 15, 40, true, 1000 + set);
-    std::optional<Estimate> online;
-    try {
-      online = online_estimate(model, records, settings, OnlineRenewable::Dispersion::one);
-    } catch (const DataError&) {
-      continue;
-    }
+    const Estimate online = online_estimate(model, records, settings, OnlineRenewable::Dispersion::one);
     const Vector whole = minimum_over_all(model, records, settings);
-    searched += static_cast<int>(online->searches > 0);
-    EXPECT_FALSE(online->lost) << set;
+    searched += static_cast<int>(online.searches > 0);
+    EXPECT_FALSE(online.lost) << set;
     for (std::size_t i = 0; i < 3; ++i) {
-      furthest = std::max(furthest, std::abs(online->theta[i] - whole[i]) / std::sqrt(online->variances[i]));
+      furthest = std::max(furthest, std::abs(online.theta[i] - whole[i]) / std::sqrt(online.variances[i]));
     }
   }
-  EXPECT_GE(searched, 5);
-  EXPECT_LE(searched, 40);
+  EXPECT_LE(searched, 10);
   EXPECT_LT(furthest, 2);
 }
 
