@@ -186,7 +186,7 @@ class Doctor(TestCase):
 
     def test_time_that_is_up_leaves_edges_out(self):
         self.write("g.topo", "generate complete clients=16\n")
-        words = ["--topology", "g.topo", "--clients", 16, "--dimension", 300_000, "--json"]
+        words = ["--topology", "g.topo", "--clients", 16, "--dimension", 800_000, "--json"]
         result = self.doctor(4, *words)
         self.assertRegex(result.err, r"(?m)^timing edges: \d+ of 12$")
         self.assertTrue(all(edge["seconds"] > 0 for edge in self.examined(result)[0]["edges"]))

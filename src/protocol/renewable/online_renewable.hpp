@@ -38,8 +38,8 @@ class OnlineRenewable final : public OpenRenewable {
   /// On rank 0, for classes: whether the batches after the start were predicted worse than by a model of zeros, by more
   /// than what an estimate from few records costs. The curvature was too flat, and the steps too long.
   [[nodiscard]] bool is_lost() const;
-  /// On rank 0, for classes without a penalty: whether batches after the start were predicted with next to no loss. Where
-  /// classes can be separated, nothing but the start's prior bounds the estimate.
+  /// On rank 0, for classes without a penalty: whether batches after the start were predicted with next to no loss.
+  /// Where classes can be separated, nothing but the start's prior bounds the estimate.
   [[nodiscard]] bool is_of_separated_classes() const;
   /// On rank 0, after a batch beside the start: what batches say of intercepts. Σ ℓ' has the variance Σ ℓ'² with
   /// settings.with_slopes, else φ Σ ℓ''.
