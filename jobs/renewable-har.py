@@ -35,7 +35,7 @@ from experiment import error_of_mean, mean
 CHEST = ["--drop", 0, "--positive", "2,4,5,6", "--ignore", 0]
 HARTH = ["--label", "label", "--positive", "1,2,3,4,5,13,14", "--ignore", "6,130,140"]
 HARTH_COLUMNS = [f"{sensor}_{axis}" for sensor in ("back", "thigh") for axis in "xyz"] + ["label"]
-# How records are made, and how many a client has in a batch.
+# Each kind of records: the options of `data convert` that make them, and the records of a client's batch.
 KINDS = {"raw": (CHEST, 1000), "windows": ([*CHEST, "--window", 52], 20), "harth": ([*HARTH, "--window", 50], 20)}
 STRENGTHS = ("0.01", "1", "100")
 PRICE = ["--mechanism", "gaussian", "--epsilon", 0.1, "--delta", 1e-7]

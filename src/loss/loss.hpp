@@ -140,7 +140,7 @@ class CurvedLoss : public Loss {
 /// The number of classes of a loss that classifies: those of one score are two.
 [[nodiscard]] std::size_t classes_of(const Loss& loss);
 /// The scores that give the classes these probabilities, positive and with a sum of 1; `link` must give probabilities.
-/// Those of a softmax have a sum of 0.
+/// The K scores of a softmax, of which any constant could be taken off, add up to 0.
 [[nodiscard]] Vector scores_of(Link link, View probabilities);
 
 /// Whether the score of class k is greater than the score of every other class.

@@ -157,7 +157,7 @@ class Pairs(TestCase):
                     kept += float(words["ratio"]) ** 2 * (self.kept(words, 20, 9) / 7 + self.kept(words, 20, 14) / 6)
                 expected = float(words["own-deviation"]) * math.sqrt(kept)
                 found = math.sqrt(sum(x * x for x in runs[0]["models"][0]) / 300)
-                # Those who freeze add nothing. In some rounds few are there, and pairs stay. If none cancelled there would be three times as much.
+                # A frozen client adds no noise, and pairs that it belongs to may stay uncancelled. If no pair cancelled, noise would be three times as large.
                 self.assertLess(found / expected, 1.6 if name == "both" else 1.25, (found, expected))
                 self.assertGreater(found / expected, 0.65 if "freeze" in more else 0.8, (found, expected))
 

@@ -129,26 +129,29 @@ class TwoAccounts(TestCase):
             kept = list((self.accounts.home(name) / "private").rglob("*"))
             self.assertTrue(any("ledger" in path.name for path in kept), kept)
             self.assertEqual({path.stat().st_uid for path in kept}, {number})
-        for other, name in zip(OWNERS, reversed(OWNERS)):
-            for file in ("own.key", "p-0.csv", "p-1.csv", "private"):
-                self.assertNotEqual(self.accounts.shell(other, f"ls {self.accounts.home(name)}/{file}").returncode, 0)
+        for client, (name, other) in enumerate(zip(OWNERS, reversed(OWNERS))):
+            for file in ("own.key", f"p-{client}.csv", "private"):
+                line = f"ls {self.accounts.home(name)}/{file}"
+                self.good(name, line)
+                self.assertNotEqual(self.accounts.shell(other, line).returncode, 0)
         self.assertFalse((self.accounts.home("site-b") / "run").exists())
+
+    def refused(self, text):
+        """The run ends by these words, before the second account has anything of it."""
+        done = self.accounts.shell("site-a", self.command())
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(text, done.stderr)
+        self.assertFalse((self.accounts.home("site-b") / "private").exists())
 
     def test_a_stranger_in_the_other_account_is_refused_by_name(self):
         self.prepare()
         self.good("site-b", "starling keys make other && mv other.key own.key")
-        done = self.accounts.shell("site-a", self.command())
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("that of no member: a stranger, or a changed key", done.stderr)
-        self.assertFalse((self.accounts.home("site-b") / "private").exists())
+        self.refused("that of no member: a stranger, or a changed key")
 
     def test_the_other_owner_consents_to_less_and_its_rank_refuses(self):
         self.prepare()
         self.good("site-b", "starling keys consent own < /dev/null && sed -i 's/most-total-epsilon = .*/most-total-epsilon = 0.5/' own.consent")
-        done = self.accounts.shell("site-a", self.command())
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("the owner agrees to 'most-total-epsilon = 0.5'", done.stderr)
-        self.assertFalse((self.accounts.home("site-b") / "private").exists())
+        self.refused("the owner agrees to 'most-total-epsilon = 0.5'")
 
 
 if __name__ == "__main__":

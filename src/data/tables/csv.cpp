@@ -67,7 +67,7 @@ Categories categories_of(const ReadSettings& settings) {
   return settings.encode.empty() ? Categories() : Categories(settings.encode);
 }
 
-/// Those that are named, else those of the model.
+/// The marks of missing values: those of --missing-values, else those that the model was learned with.
 std::vector<std::string> marks_of(const ReadSettings& settings) {
   const bool of_model = settings.constants && settings.missing_values.empty();
   return of_model ? settings.constants->missing_values : settings.missing_values;

@@ -90,7 +90,7 @@ struct PairTerms {
   [[nodiscard]] double whole() const { return std::sqrt(1 + ratio * ratio * static_cast<double>(most_degree)); }
 };
 
-/// Who releases in which rounds, by a public schedule; by default all do in all.
+/// The public schedule of releases: which clients release in which rounds. By default every client does in each.
 struct PairRounds {
   std::function<bool(Client, Round)> releases;  ///< none: always
   /// Whether pairs are used in a round that one end sits out: they hide the other end, and do not cancel.

@@ -31,9 +31,9 @@ struct PairClients {
   Client all = 0;               ///< numbers of clients, with those that are lost
   std::vector<Client> present;  ///< that are not lost, ascending
   bool changed = false;         ///< whether clients were lost or have joined since the run began
-  /// Who releases in a round; none: all that are present. `departures`: rounds in which clients leave.
+  /// Whether a client releases in a round; empty: all that are present do.
   std::function<bool(Client, Round)> releases = {};
-  std::vector<Round> departures = {};
+  std::vector<Round> departures = {};  ///< rounds in which clients leave
 };
 
 /// The pairs that --pairs asks for between the clients that are present, which are numbered from 0: by default all of
@@ -64,7 +64,7 @@ class RunPairs {
 
   [[nodiscard]] const PairGraph& graph() const { return graph_; }
   [[nodiscard]] const PairTerms& terms() const { return terms_; }
-  /// Who releases in which rounds. It refers to this object.
+  /// The public schedule of releases, as the noise of pairs needs it. It refers to this object.
   [[nodiscard]] PairRounds rounds() const;
   /// The μ of the mean model, as 1/h clients hide each other: the noise of each is less by √h.
   [[nodiscard]] double price_of_mean(double mu) const;

@@ -20,7 +20,8 @@ struct LabelCounts {
   double share = 0;          ///< what it has had of what histograms of features have left of the squares of μ
 };
 
-/// What such a histogram may have.
+/// The least and greatest share of the squares of μ that a histogram of labels may have, and the noise that decides
+/// between them.
 struct LabelShares {
   double least = 0;
   double greatest = 0;
