@@ -3,6 +3,7 @@
 /// A message reads "problem: why. What to do." It names the value, the place and the remedy.
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -22,8 +23,11 @@ enum class ExitCode : int {
   stopped_safely = 75,  ///< stopped on a signal, state safe
 };
 
-/// The text in the form that messages show. Control characters, which damaged files may contain, become '?'. Text
-/// beyond 1,000 bytes is cut off.
+/// The most bytes that a message has.
+inline constexpr std::size_t longest_message = 2'000;
+
+/// The text in the form that messages show. Control characters, which damaged files may contain, become '?'. What does
+/// not fit into `longest_message` is cut off, between characters, and an ellipsis says so.
 [[nodiscard]] std::string one_line(std::string text);
 
 /// Base of all errors that the library throws. An error carries the exit code that main returns.

@@ -13,10 +13,12 @@ TEST(Check, MessagesHoldNoControlCharacters) {
 }
 
 TEST(Check, LongMessagesAreCutBetweenCharacters) {
-  const std::string most(4'000, 'x');
+  const std::string most(longest_message, 'x');
+  const std::string kept(longest_message - std::string("…").size(), 'x');
   EXPECT_EQ(one_line(most), most);
-  EXPECT_EQ(one_line(most + "y"), most + "…");
-  EXPECT_EQ(one_line(std::string(3'999, 'x') + "αβ"), std::string(3'999, 'x') + "…");
+  EXPECT_EQ(one_line(most + "y"), kept + "…");
+  EXPECT_EQ(one_line(kept.substr(1) + "αβγ"), kept.substr(1) + "…");
+  EXPECT_EQ(one_line(std::string(longest_message + 1, '\x80')).size(), longest_message - 3);
 }
 
 }  // namespace starling::check_test

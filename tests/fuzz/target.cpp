@@ -16,7 +16,6 @@ namespace {
 
 constexpr double most_seconds = 1;
 std::size_t good_answers = 0;
-constexpr std::size_t longest_message = 2'000;
 
 double processor_seconds() {
   timespec now{};
