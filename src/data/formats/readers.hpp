@@ -27,8 +27,9 @@ enum class Part {
 
 /// Reader of a table of public constants: delimited text with a line of names, whose columns that are neither label,
 /// key nor dropped are `features`. Null where it has others, or lacks a column that `settings` names. Throws UsageError
-/// for a file that cannot be opened.
-[[nodiscard]] std::unique_ptr<RecordReader> open_constants(const std::string& path, ReadSettings settings, Part part,
+/// for a file that cannot be opened, with the option that names it.
+[[nodiscard]] std::unique_ptr<RecordReader> open_constants(const std::string& option, const std::string& path,
+                                                           ReadSettings settings, Part part,
                                                            const std::vector<std::string>& features);
 /// Reader of SVMlight text: `label index:value …` with ascending indices from 1. `qid:…` is skipped and # starts a
 /// comment. Pairs of files are not supported.

@@ -21,7 +21,7 @@ std::unique_ptr<RecordReader> open_table(const std::string& path, const ColumnTa
   settings.label = form.numbers.back();
   if (form.numbers.size() == 1) settings.labels = ReadSettings::Labels::alone;
   const std::vector<std::string> others(form.numbers.begin(), form.numbers.end() - 1);
-  auto reader = open_constants(path, settings, Part::records, others);
+  auto reader = open_constants(form.option, path, settings, Part::records, others);
   const std::string before_last = others.empty() ? "" : ", " + others.front();
   check<DataError>(
       reader != nullptr,

@@ -15,7 +15,7 @@ namespace {
 using Missing = ReadSettings::Missing;
 
 const ColumnTableForm& missing_form() {
-  static const ColumnTableForm form{"--missing constant:",
+  static const ColumnTableForm form{"--missing constant:FILE",
                                     {"value"},
                                     "a value stands for what is missing",
                                     [](const std::string&, const ColumnLine&) {},

@@ -20,7 +20,7 @@ std::unique_ptr<RecordReader> open_table(const std::string& path, const std::str
   settings.key = key;
   settings.drop = {other};
   settings.key_as_written = true;
-  auto reader = open_constants(path, settings, Part::features, {"value"});
+  auto reader = open_constants("--encode", path, settings, Part::features, {"value"});
   check<DataError>(reader != nullptr,
                    "{}: its columns are not column, category and value: --encode takes these, with a line of their "
                    "names. Correct the first line.",

@@ -379,11 +379,15 @@ std::vector<std::string> notes_on_csv(const std::string& path, const ReadSetting
   return CsvReader(path, settings, part, remedies_in(settings)).notes();
 }
 
-std::unique_ptr<RecordReader> open_constants(const std::string& path, ReadSettings settings, Part part,
-                                             const std::vector<std::string>& features) {
+std::unique_ptr<RecordReader> open_constants(const std::string& option, const std::string& path, ReadSettings settings,
+                                             Part part, const std::vector<std::string>& features) {
   settings.header = ReadSettings::Header::yes;
   require_regular(path);
-  require_readable(path);
+  try {
+    require_readable(path);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", option, error.what()));
+  }
   try {
     auto reader = std::make_unique<CsvReader>(path, settings, part, Remedies());
     if (reader->names() == features) return reader;

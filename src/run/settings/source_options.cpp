@@ -43,7 +43,7 @@ void read_encoding(const std::string& text, ReadSettings& settings) {
   const auto* const kind = std::ranges::find_if(kinds, [&](const auto& each) { return text.starts_with(each.first); });
   settings.encoding = kind == kinds.end() ? Encoding::numbers : kind->second;
   settings.encode = kind == kinds.end() ? text : text.substr(kind->first.size());
-  check(kind == kinds.end() || !settings.encode.empty(), "--encode '{}': a file is missing. Give {}FILE.", text,
+  check(kind == kinds.end() || !settings.encode.empty(), "'{}' names no file. Give {}FILE.", text,
         kind == kinds.end() ? "" : kind->first);
 }
 
@@ -55,8 +55,7 @@ void read_missing(const std::string& text, ReadSettings& settings) {
   const auto* const word = std::ranges::find(words, text, [](const auto& each) { return each.first; });
   const bool is_constant = text.starts_with(constant) && text.size() > constant.size();
   check(word != words.end() || is_constant,
-        "--missing '{}': it must say what a missing value becomes. Give refuse, zero, indicator or constant:FILE.",
-        text);
+        "'{}' does not say what a missing value becomes. Give refuse, zero, indicator or constant:FILE.", text);
   settings.missing = is_constant ? Missing::constant : word->second;
   settings.missing_constants = is_constant ? text.substr(constant.size()) : "";
 }
@@ -119,7 +118,7 @@ void add_text_options(Options& options, ReadSettings& settings) {
                      {.example = "2020-01-01"}),
               [&settings](const std::string& text) {
                 settings.first_day = read_date(text);
-                check(settings.first_day.has_value(), "--dates '{}': it is no day. Give one such as 2020-01-01.", text);
+                check(settings.first_day.has_value(), "'{}' is no day. Give one such as 2020-01-01.", text);
               });
   options.add(
       option("missing-values", "TEXTS",
