@@ -14,7 +14,8 @@ class Entries {
   explicit Entries(const Row& row) : row_(row) { skip_zeros(); }
   [[nodiscard]] bool ended() const { return place_ == row_.values.size(); }
   [[nodiscard]] std::size_t feature() const { return row_.feature(place_); }
-  [[nodiscard]] double value() const { return row_.values[place_]; }
+  /// Of the value: those of a missing one are the same too.
+  [[nodiscard]] std::uint64_t bits() const { return std::bit_cast<std::uint64_t>(row_.values[place_]); }
   void advance() {
     ++place_;
     skip_zeros();
@@ -33,7 +34,7 @@ std::uint64_t digest_of(const Batch& batch, std::size_t i) {
   digest.add(std::bit_cast<std::uint64_t>(batch.label(i) + 0.0));  // −0 is 0
   for (Entries own(batch.row(i)); !own.ended(); own.advance()) {
     digest.add(own.feature());
-    digest.add(std::bit_cast<std::uint64_t>(own.value()));
+    digest.add(own.bits());
   }
   return digest.value();
 }
@@ -43,7 +44,7 @@ bool are_same(const Batch& one, std::size_t i, const Batch& other, std::size_t j
   Entries first(one.row(i));
   Entries second(other.row(j));
   for (; !first.ended() && !second.ended(); first.advance(), second.advance()) {
-    if (first.feature() != second.feature() || first.value() != second.value()) return false;
+    if (first.feature() != second.feature() || first.bits() != second.bits()) return false;
   }
   return first.ended() && second.ended();
 }

@@ -77,7 +77,6 @@ void Categories::read() {
     check<DataError>(added, "{}: category '{}' of column '{}' stands there twice. Remove a line.", columns->where(),
                      excerpt(of_category.key), excerpt(of_column.key));
   }
-  check<DataError>(!columns_.empty(), "{}: no category: --encode says which number each stands for. Add them.", path);
 }
 
 Categories::Column& Categories::named(const std::string& name, const std::string& where) {

@@ -178,6 +178,11 @@ class HeadReader {
         best = found;
       }
     }
+    if (best == 0 && rules_.decimal_comma && fit(',') == 2) {
+      head_.delimiter = ',';
+      rules_.decimal_comma = false;
+      head_.notes.emplace_back("commas stand between its columns, so that decimals stand behind points");
+    }
   }
 
   /// Whether the delimiter of the first line stands in no line below it, which may then be a title.

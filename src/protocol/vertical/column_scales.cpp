@@ -27,8 +27,8 @@ double weight_of(const PartyRows& party, std::size_t row) {
 
 /// The numbers of a row that are standardised.
 void take_values(const PartyRows& party, const Vector& rows, const Vector& labels, std::size_t row, Vector& values) {
-  const View own = View(rows).subspan(row * party.columns, party.width);
-  std::copy(own.begin(), own.end(), values.begin());
+  const View own = View(rows).subspan(row * party.columns, party.columns);
+  for (std::size_t j = 0; j < party.numbers.size(); ++j) values[j] = own[party.numbers[j]];
   if (party.has_numbers) values.back() = labels[row];
 }
 
@@ -41,19 +41,20 @@ Secret<Columns> exact_scales(const PartyRows& party) {
     const MutableView means = MutableView(moments).first(party.scaled());
     const MutableView squares = MutableView(moments).last(party.scaled());
     Vector values(party.scaled());
-    double count = 0;
+    Vector counts(party.scaled());
     for (std::size_t i = 0; i * party.columns < rows.size(); ++i) {
       const double weight = weight_of(party, i);
       if (weight == 0) continue;
-      count += weight;
       take_values(party, rows, labels, i, values);
       for (std::size_t j = 0; j < values.size(); ++j) {
+        if (std::isnan(values[j])) continue;
+        counts[j] += weight;
         const double before = values[j] - means[j];
-        means[j] += before * weight / count;
+        means[j] += before * weight / counts[j];
         squares[j] += weight * before * (values[j] - means[j]);
       }
     }
-    for (double& each : squares) each = std::sqrt(each / count);
+    for (std::size_t j = 0; j < squares.size(); ++j) squares[j] = std::sqrt(squares[j] / counts[j]);
     found = Columns(moments, 1);
   };
   scales.update(moments_of, party.rows, party.labels);
@@ -103,7 +104,11 @@ std::vector<Standardisation> scales_of_counts(View counts, double deviation) {
 
 void apply_scales(std::span<const Standardisation> scales, std::size_t columns, MutableView rows) {
   for (std::size_t start = 0; start < rows.size(); start += columns) {
-    for (std::size_t j = 0; j < scales.size(); ++j) rows[start + j] = scales[j].of(rows[start + j]);
+    for (std::size_t j = 0; j < columns; ++j) {
+      double& value = rows[start + j];
+      if (j < scales.size()) value = scales[j].of(value);
+      if (std::isnan(value)) value = 0;
+    }
   }
 }
 

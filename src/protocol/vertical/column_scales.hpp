@@ -13,22 +13,23 @@
 
 namespace starling {
 
-/// A party's rows of `columns` numbers, of which the first `width` are its columns (the last may be a one).
+/// A party's rows of `columns` numbers. What is missing is NaN.
 struct PartyRows {
   const Secret<Vector>& rows;
   const Secret<Vector>& labels;
   std::size_t columns;
-  std::size_t width;
+  std::span<const std::size_t> numbers;  ///< places in a row of the columns that are standardised
   bool has_numbers = false;  ///< whether labels are numbers, which count as one more column after the others
 
   /// Number of columns that are standardised.
-  [[nodiscard]] std::size_t scaled() const { return width + (has_numbers ? 1 : 0); }
+  [[nodiscard]] std::size_t scaled() const { return numbers.size() + (has_numbers ? 1 : 0); }
   /// As SharedData has it: 0 for a row without a record. Empty without persons.
   std::span<const std::size_t> records_of_person = {};
   std::size_t rows_of_person = 1;
 };
 
-/// Means, then deviations, of the columns: a single column of 2 scaled() numbers. Persons count alike.
+/// Means, then deviations, of what is not missing in the columns: a single column of 2 scaled() numbers. Persons count
+/// alike.
 [[nodiscard]] Secret<Columns> exact_scales(const PartyRows& party);
 /// The constants of such numbers. A column of one value gets a deviation of 1.
 [[nodiscard]] std::vector<Standardisation> scales_of_moments(View means_and_deviations);
@@ -40,7 +41,7 @@ struct PartyRows {
 /// are clipped at five deviations.
 [[nodiscard]] std::vector<Standardisation> scales_of_counts(View counts, double deviation);
 
-/// Standardises the columns of rows in place; no scales change nothing.
+/// Standardises the first columns of rows in place, as many as there are scales. What is missing becomes 0.
 void apply_scales(std::span<const Standardisation> scales, std::size_t columns, MutableView rows);
 
 }  // namespace starling

@@ -77,11 +77,16 @@ std::vector<SharedData> shared_data(VerticalStream& stream, std::size_t first, c
   }
 }
 
-void SharedData::take_scales(std::vector<Standardisation> all, bool has_label) {
-  scales = std::move(all);
-  if (!has_label) return;
-  label_scale = {scales.back().mean, scales.back().deviation};  // not clipped: a prediction goes back to own units
-  scales.pop_back();
+void SharedData::take_scales(std::vector<Standardisation> found, bool has_label) {
+  if (has_label) {
+    label_scale = {found.back().mean, found.back().deviation};  // not clipped: a prediction goes back to own units
+    found.pop_back();
+  }
+  scales.clear();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    scales.resize(numbers[i] + 1);
+    scales.back() = found[i];
+  }
 }
 
 Vector sum_of_scores(std::size_t parties, std::size_t outputs) {
@@ -159,18 +164,14 @@ bool SharedLearning::everybody_pays() {
   return verdict.value()[0] == static_cast<double>(root_.clients());
 }
 
-std::size_t SharedLearning::width(const Party& party) const {
-  return terms_.shape.columns[party.k()] - (party.k() == terms_.labels_at ? 1 : 0);
-}
-
-// Party k's histograms cost μ √(d_k/d), for d_k of d columns: all parties' together cost μ.
+// Party k's histograms cost μ √(d_k/d), for d_k of d columns: all parties' together cost μ at most.
 void SharedLearning::release_counts(Round t) {
   const auto all = static_cast<double>(terms_.scaled_columns());
   for (Party& party : parties_) {
     const PartyRows rows{party.data.rows,
                          party.data.labels,
                          terms_.shape.columns[party.k()],
-                         width(party),
+                         party.data.numbers,
                          has_numbers(party.k()),
                          party.data.records_of_person,
                          terms_.shape.records / terms_.contributors};

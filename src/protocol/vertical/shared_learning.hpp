@@ -53,16 +53,17 @@ struct SharedSteps {
 
 /// The data of a party that this rank hosts.
 struct SharedData {
-  Secret<Vector> rows;    ///< n × d_k, row after row
+  Secret<Vector> rows;    ///< n × d_k, row after row; NaN for what is missing
   Secret<Vector> labels;  ///< empty without labels
   /// Under unit person: for each row the number of records of its person that take part, 0 where there is no record.
   std::vector<std::size_t> records_of_person = {};
-  /// Constants of its columns, where they are known before the rounds; empty: the columns stay as they are.
+  std::vector<std::size_t> numbers = {};  ///< places in a row of the columns that may be standardised, ascending
+  /// Constants of its first columns, where they are known before the rounds; others stay as they are.
   std::vector<Standardisation> scales = {};
   Standardisation label_scale = {};  ///< of labels that are numbers
 
-  /// Takes constants of its columns, and then of its labels if `has_label`.
-  void take_scales(std::vector<Standardisation> all, bool has_label);
+  /// Takes constants of the columns that are `numbers`, and then of its labels if `has_label`.
+  void take_scales(std::vector<Standardisation> found, bool has_label);
 };
 
 /// The data of a rank's parties, read from the stream in one pass. The party with the labels, numbered from 0 among
@@ -97,7 +98,7 @@ class SharedLearning final : public CentralRounds {
   /// The model of each party on this rank, by client: for each output weights of its columns, then, at the party with
   /// the labels, the intercept.
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> parts() const;
-  /// The constants by which each party on this rank has standardised its columns; empty where they stay as they are.
+  /// The constants by which each party on this rank has standardised its first columns; others stay as they are.
   [[nodiscard]] std::vector<std::pair<Client, std::vector<Standardisation>>> scales() const;
   /// The constants of labels that are numbers, on the rank of their party; none elsewhere.
   [[nodiscard]] std::optional<Standardisation> label_scale() const;
@@ -133,8 +134,6 @@ class SharedLearning final : public CentralRounds {
 
   [[nodiscard]] std::size_t parties() const { return terms_.shape.parties(); }
   [[nodiscard]] bool everybody_pays();
-  /// Number of the party's columns without that of ones.
-  [[nodiscard]] std::size_t width(const Party& party) const;
   [[nodiscard]] bool has_numbers(std::size_t k) const { return terms_.residual && k == terms_.labels_at; }
   [[nodiscard]] bool is_scaled() const { return static_cast<Round>(scaled_in_.size()) >= steps_.scale_rounds; }
   /// Releases histograms of this rank's parties, for this round.

@@ -60,7 +60,8 @@ LearningBlock::LearningBlock(const VerticalArchitecture& architecture, std::size
 void LearningBlock::step(double eta, const Released<Vector>& direction) {
   parameters_.update([&](Vector& theta, const Vector& g) { optimiser_->step(eta, g, theta); }, direction);
   check<DataError>(is_bounded(parameters_.value(), largest_),
-                   "a network is not finite or has numbers beyond {:g}: steps are too long. Use a smaller --step.",
+                   "a network is not finite or has numbers beyond {:g}: steps are too long, or columns are "
+                   "far from standardised. Use a smaller --step, or --standardise or --ranges.",
                    largest_);
 }
 

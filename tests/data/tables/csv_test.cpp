@@ -428,6 +428,8 @@ TEST_F(Csv, ADecimalCommaDelimitsNothing) {
   EXPECT_EQ(all("1;2,0;0,5\n-3;+4e2;1\n"), two_rows);
   EXPECT_EQ(all("1 2,0 0,5\n-3 4e2 1\n"), two_rows);
   EXPECT_ERROR(DataError, "a number with a point", all("a;y\n1.5;1\n"));
+  EXPECT_EQ(all("1,2.0,0.5\n-3,+4e2,1\n"), two_rows) << "another site's file, which has its commas between columns";
+  EXPECT_EQ(all("a,b,y\n1,2.0,0.5\n-3,400,1\n"), two_rows);
   settings.delimiter = ",";
   EXPECT_ERROR(UsageError, "a comma cannot be both", all("1,2,3\n"));
 }

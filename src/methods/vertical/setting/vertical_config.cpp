@@ -416,6 +416,7 @@ VerticalSettings VerticalConfig::settings() const {
   settings.columns = columns;
   settings.label_source = label_source;
   settings.matched_in_private = matches_in_private();
+  settings.shows_missing = on_shares() && has_own_units();
   return settings;
 }
 

@@ -32,11 +32,16 @@ std::size_t VerticalSetting::labels_at() const {
   return found == config.parties.end() ? 0 : static_cast<std::size_t>(found - config.parties.begin());
 }
 
-bool VerticalSetting::standardises() const {
-  const DataSettings& settings = config.data;
-  const bool as_read = settings.scale == 1 && settings.features == ReadSettings::Features::raw &&
-                       settings.missing == ReadSettings::Missing::refuse && !settings.makes_features();
-  return as_read && !settings.scales_columns() && !data.is_public;
+std::vector<std::size_t> VerticalSetting::numbers(std::size_t hosted) const {
+  const std::size_t width = data.shape.columns[first_party() + hosted];
+  const std::vector<ColumnFeature> made =
+      hosted < data.constants.size() ? data.constants[hosted].made_features() : std::vector<ColumnFeature>();
+  const bool tells_kinds = data.columns_are_features && made.size() == width;
+  std::vector<std::size_t> numbers;
+  for (std::size_t j = 0; j < width; ++j) {
+    if (!tells_kinds || made[j].kind == ColumnFeature::Kind::value) numbers.push_back(j);
+  }
+  return numbers;
 }
 
 VerticalDataset VerticalSetting::open_source(bool first_rank) const {

@@ -30,7 +30,10 @@ struct VerticalSetting {
   [[nodiscard]] VerticalDataset open_source(bool first_rank) const;
   [[nodiscard]] bool knows_labels(bool first_rank) const;
   /// On shares: whether parties standardise their columns, which nothing else does.
-  [[nodiscard]] bool standardises() const;
+  [[nodiscard]] bool standardises() const { return config.has_own_units() && !data.is_public; }
+  /// On shares: the places in a hosted party's rows of the columns that are numbers. Others are 0 or 1 by what the
+  /// column's text is, or whether it is missing.
+  [[nodiscard]] std::vector<std::size_t> numbers(std::size_t hosted) const;
   /// On shares: the party with the labels, from 0. It is the first, unless --label-source is another's file.
   [[nodiscard]] std::size_t labels_at() const;
   /// Matched in private: the party with the labels of such records, from 0.

@@ -43,9 +43,14 @@ class SharesPlay final : public Play {
   void complete_summary(Summary& summary) override;
 
  private:
-  /// Says how columns are standardised, for all parties alike; those of `data` if their own constants are known without
-  /// a release.
-  [[nodiscard]] std::string settle_columns(std::vector<SharedData>& data, SharedSteps& steps,
+  /// How columns come to be standardised, and whether anything shows that they are.
+  struct ColumnUnits {
+    std::string words;
+    bool are_known = true;
+  };
+  /// Settles this for all parties alike; standardises those of `data` if their own constants are known without a
+  /// release.
+  [[nodiscard]] ColumnUnits settle_columns(std::vector<SharedData>& data, SharedSteps& steps,
                                            SharedGaussian& mechanism);
   /// **Collective.**
   void keep_scales();
@@ -83,48 +88,47 @@ SharesPlay::SharesPlay(const BegunRun& begun, const Method& method, VerticalSett
     const auto first = terms.shape.columns.begin() + static_cast<std::ptrdiff_t>(setting.first_party());
     const std::vector<std::size_t> own(first, first + static_cast<std::ptrdiff_t>(setting.party_count()));
     data = shared_data(*setting.data.stream, setting.first_party(), own, terms.labels_at, *setting.loss);
+    for (std::size_t hosted = 0; hosted < data.size(); ++hosted) data[hosted].numbers = setting.numbers(hosted);
   });
   ShareKeys keys = agree_on_keys(data);
   auto& mechanism = dynamic_cast<SharedGaussian&>(begun.privacy->protection());
   SharedSteps steps = rule_.steps();
-  const std::string columns = settle_columns(data, steps, mechanism);
+  const ColumnUnits units = settle_columns(data, steps, mechanism);
   run_.agreement.together([&] {
     protocol_.emplace(
         root_, evaluation_, peers_, begun.privacy->accounts(), mechanism,
         [privacy = begun.privacy](Round t) { return privacy->price_at(0, t); }, begun.privacy->keys(), std::move(keys),
         terms, data, *setting.loss, steps);
   });
-  run_.notes.push_back(rule_.in_words(columns));
+  run_.notes.push_back(rule_.in_words(units.words));
   if (!mechanism.terms().noisy) return;
-  run_.notes.push_back(rule_.outlook(mechanism.deviation(begun.privacy->prices().range().most)));
+  run_.notes.push_back(rule_.outlook(mechanism.deviation(begun.privacy->prices().range().most), units.are_known));
 }
 
-std::string SharesPlay::settle_columns(std::vector<SharedData>& data, SharedSteps& steps, SharedGaussian& mechanism) {
+SharesPlay::ColumnUnits SharesPlay::settle_columns(std::vector<SharedData>& data, SharedSteps& steps,
+                                                   SharedGaussian& mechanism) {
   const std::string as_they_are = "columns are taken to be standardised";
-  if (!setting_.standardises()) return as_they_are;
+  if (!setting_.standardises()) return {as_they_are};
   if (mechanism.terms().noisy) {
     steps.scale_rounds = rule_.scale_rounds(begun_.privacy->prices().range().least);
     if (steps.scale_rounds == 0) {
-      return as_they_are + ": records are too few at this price to show how large they are";
+      return {as_they_are + ": records are too few at this price to show how large they are", false};
     }
     mechanism.begins_with_histograms(steps.scale_rounds);
-    return fmt::format("columns are standardised by histograms with noise, in the first {}",
-                       steps.scale_rounds == 1 ? "round" : fmt::format("{} rounds", steps.scale_rounds));
+    return {fmt::format("columns are standardised by histograms with noise, in the first {}",
+                        steps.scale_rounds == 1 ? "round" : fmt::format("{} rounds", steps.scale_rounds))};
   }
-  if (!run_.metrics_policy().shared()) return as_they_are + ": --metrics local keeps their means and deviations";
+  if (!run_.metrics_policy().shared())
+    return {as_they_are + ": --metrics local keeps their means and deviations", false};
   for (std::size_t hosted = 0; hosted < data.size(); ++hosted) {
     const std::size_t k = setting_.first_party() + hosted;
     const bool has_numbers = rule_.terms().residual && k == rule_.terms().labels_at;
-    const PartyRows rows{data[hosted].rows,
-                         data[hosted].labels,
-                         rule_.terms().shape.columns[k],
-                         setting_.data.shape.columns[k],
-                         has_numbers,
-                         data[hosted].records_of_person};
+    const PartyRows rows{data[hosted].rows,    data[hosted].labels, rule_.terms().shape.columns[k],
+                         data[hosted].numbers, has_numbers,         data[hosted].records_of_person};
     const auto shared = run_.metrics_policy().share(exact_scales(rows), SharedFigure::column_scales);
     data[hosted].take_scales(scales_of_moments(shared->value()[0]), has_numbers);
   }
-  return "columns are standardised by their own means and deviations";
+  return {"columns are standardised by their own means and deviations"};
 }
 
 /// The constants of the columns are parts of the model, and so are those of the labels, which all ranks have.
@@ -140,7 +144,11 @@ void SharesPlay::keep_scales() {
   }
   for (const auto& [client, scales] : protocol_->scales()) {
     const std::size_t hosted = static_cast<std::size_t>(client - 1) - setting_.first_party();
-    if (!scales.empty()) setting_.data.constants[hosted].standardisation = scales;
+    if (scales.empty() || !setting_.data.columns_are_features) continue;
+    PublicConstants& own = setting_.data.constants[hosted];
+    const std::vector<ColumnFeature> made = own.made_features();
+    own.standardisation.assign(own.features, {});
+    for (const std::size_t j : setting_.numbers(hosted)) own.standardisation[made[j].column] = scales[j];
   }
 }
 

@@ -131,16 +131,19 @@ std::string SharesRule::in_words(const std::string& columns) const {
 }
 
 // docs/methods/shares.md, "The outlook": measured on subsets of a real table.
-std::string SharesRule::outlook(double deviation) const {
+std::string SharesRule::outlook(double deviation, bool standardised) const {
   if (deviation == 0) return "";
   // Of several outputs the mean over them is taken off, which leaves C − 1 of C parts of the noise.
   const std::size_t free = std::max<std::size_t>(terms_.shape.outputs - 1, 1);
   const double columns = std::sqrt(static_cast<double>(terms_.shape.all_columns() * free));
   const double rounds = std::sqrt(static_cast<double>(std::max<Round>(steps_.rounds, 1)));
   const double noise = deviation * columns / (rounds * unit_);
-  const auto text = [noise, this](const char* classes, const char* numbers) {
-    return fmt::format("outlook: the noise left after all rounds is {:.2g} of a typical slope: {}", noise,
-                       terms_.residual || terms_.shape.outputs > 2 ? numbers : classes);
+  const auto text = [&](const char* classes, const char* numbers) {
+    return fmt::format("outlook: the noise left after all rounds is {:.2g} of a typical slope: {}{}", noise,
+                       terms_.residual || terms_.shape.outputs > 2 ? numbers : classes,
+                       standardised ? ""
+                                    : ". All this of standardised columns, and nothing shows that they are: say how "
+                                      "large they are by --standardise or --ranges");
   };
   if (noise < 0.02) return text("expect nearly the AUC of a run without noise", "expect nearly the fit without noise");
   if (noise < 0.08) return text("expect an AUC up to 4 points below that without noise", "expect a little less fit");

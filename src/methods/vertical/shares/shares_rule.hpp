@@ -29,8 +29,8 @@ class SharesRule {
   /// What the rule has set, in a sentence without a full stop. `columns` says what columns are, in brackets.
   [[nodiscard]] std::string in_words(const std::string& columns) const;
   /// What will come of a run whose opened means have this noise, in a sentence without a full stop; empty without
-  /// noise.
-  [[nodiscard]] std::string outlook(double deviation) const;
+  /// noise. `standardised`: columns are known to be.
+  [[nodiscard]] std::string outlook(double deviation, bool standardised) const;
 
  private:
   [[nodiscard]] double row_bound() const;
