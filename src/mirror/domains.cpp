@@ -81,6 +81,7 @@ class Box final : public Domain {
     return lane_sum(direction.size(), [&](std::size_t i) { return direction[i] * (direction[i] > 0 ? high_ : low_); });
   }
   [[nodiscard]] double room(std::size_t) const override { return std::max(0.0, std::min(-low_, high_)); }
+  [[nodiscard]] std::optional<double> low() const override { return low_; }
 
  private:
   double low_;
@@ -160,6 +161,12 @@ const Table<Domain>& domain_table() {
           const double high = spec.number("high");
           check(low < high, "'{}': the lower bound of a box must be below the upper.", spec.text());
           return std::make_unique<Box>(low, high);
+        }},
+       {"orthant",
+        "non-negative coordinates",
+        {},
+        [](const Spec&) -> std::unique_ptr<Domain> {
+          return std::make_unique<Box>(0, std::numeric_limits<double>::infinity());
         }},
        {"simplex",
         "non-negative coordinates with a given sum",

@@ -78,6 +78,31 @@ class PNorm final : public MirrorMap {
   double q_;
 };
 
+/// R = Σ (x_i + s) ln(x_i + s) − x_i on a box: the generalised Kullback–Leibler divergence of x + s. R is a sum over
+/// coordinates, so the step over the box is the free one, cut off. The shift s lets coordinates leave a bound of 0.
+class KullbackLeibler final : public MirrorMap {
+ public:
+  KullbackLeibler(Domain& domain, double shift) : domain_(domain), low_(*domain.low()), shift_(shift) {}
+  [[nodiscard]] MapScale scale_of_steps(std::size_t d) const override {
+    Vector centre(std::min<std::size_t>(d, 1));
+    domain_.centre(centre);
+    return {centre.empty() ? shift_ : centre.front() + shift_, true};
+  }
+  void step(MutableView state, double eta, View gradient) override {
+    for (std::size_t i = 0; i < state.size(); ++i) {
+      const double grown = (std::max(state[i], low_) + shift_) * exponential(-eta * gradient[i]);
+      state[i] = std::min(grown, most) - shift_;
+    }
+    domain_.project(state);
+  }
+
+ private:
+  static constexpr double most = 1e300;  ///< of coordinates without an upper bound
+  Domain& domain_;
+  double low_;
+  double shift_;
+};
+
 /// The largest term(i), i < n; −∞ for n = 0. Eight lanes at a time, since the order of a maximum does not matter.
 template <class Term>
 double largest(std::size_t n, Term term) {
@@ -196,7 +221,7 @@ SparsePenalty sparse_penalty(const Spec& spec, const Domain& domain) {
 
 MirrorMember euclidean_map() {
   return {{"euclidean",
-           "R = |x|^2/2: gradient step and projection; domains free, ball, box, simplex, l1ball",
+           "R = |x|^2/2: gradient step and projection; any domain",
            {{"l1", "adds L1 times the sum of |x_j| to the loss, by proximal steps: coordinates become zero (0)"},
             {"group", "adds GROUP times the sum of the norms of groups likewise: they become zero together (0)"},
             {"size", "coordinates of a group: groups are neighbours, from the first coordinate on (1)"}},
@@ -216,6 +241,25 @@ MirrorMember p_norm_map() {
                    spec.name());
              return std::make_unique<PNorm>(p);
            }}};
+}
+
+MirrorMember kullback_leibler_map() {
+  return {{"kl",
+           "R = sum (x + S) ln(x + S) - x: multiplicative steps for non-negative models; domains orthant, box",
+           {{"shift", "S: coordinates below it move by sums, far above it by factors (1)"}},
+           [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
+             const double shift = spec.number("shift", 1);
+             check(domain.low().has_value(),
+                   "mirror map '{}' has no step on this domain: it needs --domain orthant or "
+                   "box:LO,HI.",
+                   spec.name());
+             check(*domain.low() + shift > 0 && shift <= 1e200,
+                   "mirror map '{}' with a shift of {} on a domain from {}: a coordinate at this bound would never "
+                   "move. Their sum must be above 0, and the shift 1e200 at most.",
+                   spec.name(), shift, *domain.low());
+             return std::make_unique<KullbackLeibler>(domain, shift);
+           }},
+          "orthant"};
 }
 
 MirrorMember entropic_map() {
@@ -247,7 +291,8 @@ MirrorMember entropic_signed_map() {
 // To add a mirror map in a file of its own, declare its function here and list it in members().
 
 static const std::vector<MirrorMember>& members() {
-  static const std::vector<MirrorMember> all{euclidean_map(), p_norm_map(), entropic_map(), entropic_signed_map()};
+  static const std::vector<MirrorMember> all{euclidean_map(), p_norm_map(), kullback_leibler_map(), entropic_map(),
+                                             entropic_signed_map()};
   return all;
 }
 

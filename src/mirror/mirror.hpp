@@ -1,6 +1,7 @@
 /// Domains and mirror maps (docs/methods/decentralized.md, "Mirror maps and domains").
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/columns.hpp"
@@ -29,6 +30,8 @@ class Domain {
   [[nodiscard]] virtual double simplex_mass() const { return 0; }
   /// Radius of an L2 ball; 0 for other sets.
   [[nodiscard]] virtual double ball_radius() const { return 0; }
+  /// Lower bound of every coordinate of a box; none of other sets.
+  [[nodiscard]] virtual std::optional<double> low() const { return std::nullopt; }
   /// Radius of an L1 ball; 0 for other sets.
   [[nodiscard]] virtual double l1_radius() const { return 0; }
 };
@@ -40,6 +43,8 @@ class Domain {
 struct MapScale {
   double pace = 1;            ///< the move of a coordinate at the centre by a step of length 1 along a gradient of 1
   bool in_exponents = false;  ///< whether steps add up in the exponents of coordinates
+
+  [[nodiscard]] bool is_euclidean() const { return !in_exponents && pace == 1; }
 };
 
 /// A distance-generating function R on a domain X, given by its step

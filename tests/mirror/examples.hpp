@@ -75,6 +75,12 @@ inline const std::vector<DomainExample>& domain_examples() {
       {"ball:2", [](std::size_t d, AddressedRandom& random) { return point_of_ball(d, 2, random); }},
       {"box:-1,2.5", [](std::size_t d, AddressedRandom& random) { return point_of_box(d, -1, 2.5, random); }},
       {"box:1,2", [](std::size_t d, AddressedRandom& random) { return point_of_box(d, 1, 2, random); }},
+      {"orthant",
+       [](std::size_t d, AddressedRandom& random) {
+         Vector x = point_of_box(d, 0, 1, random);
+         for (double& value : x) value *= 4 * random.gamma(1);
+         return x;
+       }},
       {"simplex", [](std::size_t d, AddressedRandom& random) { return point_of_simplex(d, 1, random); }},
       {"simplex:3", [](std::size_t d, AddressedRandom& random) { return point_of_simplex(d, 3, random); }},
       {"l1ball:1.5", [](std::size_t d, AddressedRandom& random) { return point_of_l1ball(d, 1.5, random); }},

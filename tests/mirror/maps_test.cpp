@@ -28,6 +28,12 @@ const std::map<std::string, std::function<Vector(View)>>& gradients_of_r() {
          for (double& value : result) value = std::copysign(std::sqrt(std::abs(value) * std::cbrt(norm * norm)), value);
          return result;
        }},
+      {"kl",
+       [](View x) {  // a shift of 1
+         Vector result(x.begin(), x.end());
+         for (double& value : result) value = std::log(value + 1);
+         return result;
+       }},
       {"entropic", entropic},
       {"entropic-signed", entropic},
       {"hypentropy",
@@ -173,7 +179,7 @@ TEST(Euclidean, StepsOfPenaltiesMeetTheirOptimalityCondition) {
       }
     }
   }
-  EXPECT_EQ(pairs, 5U + 2U + 2U);  // l1 beside simplexes; groups on free and ball
+  EXPECT_EQ(pairs, 6U + 2U + 2U);  // l1 beside simplexes; groups on free and ball
   EXPECT_GT(zeros, 200U);
 }
 
@@ -223,11 +229,12 @@ INSTANTIATE_TEST_SUITE_P(Tables, AnyMirrorMap, testing::ValuesIn(working_pairs()
                          [](const auto& row) { return test_name(row.param.mirror + "_on_" + row.param.domain.spec); });
 
 TEST(MirrorTable, MakesThePairsThatItShould) {
-  for (const std::string name : {"euclidean", "p-norm", "entropic", "entropic-signed"}) {
+  for (const std::string name : {"euclidean", "p-norm", "kl", "entropic", "entropic-signed"}) {
     for (const DomainExample& domain : domain_examples()) {
       const bool simplex = domain.spec.starts_with("simplex");
       const bool ball = domain.spec.starts_with("l1ball");
       const bool expected = name == "euclidean" || (name == "p-norm" && domain.spec == "free") ||
+                            (name == "kl" && (domain.spec == "orthant" || domain.spec == "box:1,2")) ||
                             (name == "entropic" && simplex) || (name == "entropic-signed" && ball);
       EXPECT_EQ(works({name, domain}), expected) << name << " on " << domain.spec;
     }
@@ -237,9 +244,9 @@ TEST(MirrorTable, MakesThePairsThatItShould) {
 // A short step from the centre along a gradient without a common part moves coordinates by the pace.
 TEST(MirrorTable, SaysTheScaleOfItsSteps) {
   constexpr std::size_t d = 4;
-  for (const auto& [mirror, domain] :
-       {std::pair("euclidean", "free"), std::pair("p-norm:1.2", "free"), std::pair("euclidean", "simplex:3"),
-        std::pair("entropic", "simplex:3"), std::pair("entropic-signed", "l1ball:3")}) {
+  for (const auto& [mirror, domain] : {std::pair("euclidean", "free"), std::pair("p-norm:1.2", "free"),
+                                       std::pair("euclidean", "simplex:3"), std::pair("kl:1.5", "box:-0.5,2"),
+                                       std::pair("entropic", "simplex:3"), std::pair("entropic-signed", "l1ball:3")}) {
     const std::unique_ptr<Domain> set = domain_table().make(domain);
     const std::unique_ptr<MirrorMap> map = mirror_table().make(mirror, *set);
     Vector centre(d);
@@ -254,7 +261,7 @@ TEST(MirrorTable, SaysTheScaleOfItsSteps) {
     for (std::size_t i = 0; i < d; ++i) {
       EXPECT_NEAR((centre[i] - x[i]) / 1e-6, scale.pace * gradient[i], 1e-5) << mirror << " " << domain;
     }
-    EXPECT_EQ(scale.in_exponents, std::string(mirror).starts_with("entropic"));
+    EXPECT_EQ(scale.in_exponents, std::string(mirror).starts_with("entropic") || std::string(mirror) == "kl:1.5");
   }
 }
 
@@ -265,13 +272,16 @@ TEST(MirrorTable, RefusalsNameTheDomainThatIsNeeded) {
   };
   EXPECT_THAT(refusal("entropic", "free"), HasSubstr("--domain simplex"));
   EXPECT_THAT(refusal("entropic-signed", "simplex"), HasSubstr("--domain l1ball:RADIUS"));
+  EXPECT_THAT(refusal("kl", "free"), HasSubstr("--domain orthant"));
+  EXPECT_THAT(refusal("kl:0", "orthant"), HasSubstr("would never move"));
+  EXPECT_THAT(refusal("kl", "box:-1,2.5"), HasSubstr("would never move"));
 }
 
 TEST(MirrorTable, DefaultDomainsWorkWhereThereIsOne) {
   EXPECT_EQ(default_domain("euclidean"), "free");
   EXPECT_EQ(default_domain("entropic"), "simplex");
   EXPECT_EQ(default_domain("no-such-map"), "free");
-  for (const char* mirror : {"euclidean", "entropic"}) {
+  for (const char* mirror : {"euclidean", "entropic", "kl"}) {
     const auto domain = domain_table().make(default_domain(mirror));
     EXPECT_NO_THROW(static_cast<void>(mirror_table().make(mirror, *domain))) << mirror;
   }
@@ -289,6 +299,23 @@ TEST(Entropic, AZeroCoordinateStaysZero) {
   EXPECT_EQ(state[2], 0);
   EXPECT_NEAR(state[1] + state[3], 1, 1e-15);
   EXPECT_GT(state[3], state[1]);
+}
+
+// A start at the bound moves, and comes back to it; without a shift coordinates grow by factors alone.
+TEST(KullbackLeibler, LeavesItsBoundByTheShift) {
+  const auto orthant = domain_table().make("orthant");
+  const auto map = mirror_table().make("kl:0.5", *orthant);
+  Vector state{0, 2};
+  map->step(state, 0.5, Vector{-2, -2});
+  EXPECT_NEAR(state[0], 0.5 * std::exp(1) - 0.5, 1e-15);
+  EXPECT_NEAR(state[1], 2.5 * std::exp(1) - 0.5, 1e-14);
+  map->step(state, 0.5, Vector{3, 3});
+  EXPECT_EQ(state[0], 0);
+
+  const auto box = domain_table().make("box:1,2");
+  Vector factors{1.5};
+  mirror_table().make("kl:0", *box)->step(factors, 0.1, Vector{1});
+  EXPECT_NEAR(factors[0], 1.5 * std::exp(-0.1), 1e-15);
 }
 
 // The first step from the uniform start in closed form.

@@ -77,7 +77,7 @@ void add_learning_options(Options& options, OmdConfig& config) {
   options.add(
       option("mirror", "MAP", "mirror map", {.values = [] { return values_of("Mirror maps", mirror_table()); }}),
       config.mirror);
-  options.add(option("domain", "SET", "where models live; default: free, simplex for entropic",
+  options.add(option("domain", "SET", "where models live; default: free, simplex for entropic, orthant for kl",
                      {.values = [] { return values_of("Domains", domain_table()); }, .example = "ball:10"}),
               config.domain);
   options.add(declared("start", {.initial = "uniform"}), config.start);
@@ -212,7 +212,7 @@ Options omd_options(OmdConfig& config) {
       options, config,
       {excludes("loss=none", "nothing is learned"), excludes("domain", "personal models know no bounds"),
        excludes("constraint", "personal models keep no constraints"),
-       excludes("mirror=entropic", "models of this map have a bounded domain", "Leave --personal out.")});
+       excludes("mirror=entropic|kl", "models of this map have a bounded domain", "Leave --personal out.")});
   return options;
 }
 

@@ -10,7 +10,7 @@ namespace starling {
 
 namespace {
 
-constexpr std::size_t most_width = 16;    ///< of any tile
+constexpr std::size_t most_width = 32;    ///< of any tile
 constexpr std::size_t inner_block = 256;  ///< of k: a strip of B then stays in the nearest cache
 constexpr std::size_t row_block = 96;     ///< of A: such rows stay in the second cache while strips of B pass
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 namespace starling {
 
@@ -36,11 +37,11 @@ struct ProductTiles {
   void (*turn)(const T* columns, std::size_t stride, std::size_t k, T* rows);
 };
 
-/// The fastest tiles that this machine can run.
+/// The tiles that this machine can run, the fastest first. All give the same bits.
+template <class T>
+[[nodiscard]] std::vector<const ProductTiles<T>*> known_product_tiles();
+/// The first of them.
 template <class T>
 [[nodiscard]] const ProductTiles<T>& product_tiles();
-/// Tiles without vector instructions; they give the same bits.
-template <class T>
-[[nodiscard]] const ProductTiles<T>& portable_product_tiles();
 
 }  // namespace starling

@@ -83,7 +83,7 @@ std::optional<JoiningFacts> joining_facts(const TunedMethod& method, const RuleF
                                           bool replayable) {
   const TunedConfig& config = method.config;
   const bool measured = config.model.kind == ModelChoice::Kind::linear && facts.classifies && facts.scores == 1 &&
-                        facts.noise == ChargeKind::gaussian && !facts.map.in_exponents && std::isinf(facts.room);
+                        facts.noise == ChargeKind::gaussian && facts.map.is_euclidean() && std::isinf(facts.room);
   if (!measured || !replayable || !method.records_of_clients) return std::nullopt;
   return JoiningFacts{.signal_to_noise = signal_to_noise(facts, rule),
                       .parameters = facts.dimension,

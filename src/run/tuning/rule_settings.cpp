@@ -251,8 +251,8 @@ bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t
 std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& facts) {
   const bool is_linear = config.model.kind == ModelChoice::Kind::linear && !config.model.own;
   if (!is_linear) return "what noise costs is known of linear models alone";
-  if (!std::isinf(facts.room) || facts.map.in_exponents)
-    return "what noise costs is known of models without bounds alone";
+  if (!std::isinf(facts.room) || !facts.map.is_euclidean())
+    return "what noise costs is known of Euclidean steps without bounds alone";
   if (!config.test && config.data.epochs == 1) {
     return "records of one pass may change as they come, and nothing is tested on. --test FILE shows what is lost";
   }
