@@ -72,6 +72,12 @@ class Layouts(TestCase):
             self.assertLessEqual(sum(map(abs, model)), 2 + 1e-12)
 
     @fewer
+    def test_multiplicative_steps_on_an_orthant(self):
+        for model in self.check_equal([*self.DRIFT, *self.topology("jointly-connected-4"), "--mirror", "kl:0.5"], 4, layouts())["models"]:
+            self.assertGreaterEqual(min(model), 0)
+            self.assertGreater(max(model), min(model))
+
+    @fewer
     def test_plain_mixing(self):
         ring = [(u, v) for u in range(5) for v in ((u + 1) % 5, (u * u + 2) % 5) if u != v]
         self.write("receiver.topo", topology(5, [], "receiver", sorted(set(ring))))
