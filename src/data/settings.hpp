@@ -107,6 +107,8 @@ struct ReadSettings {
 
   /// Whether columns are scaled one by one.
   [[nodiscard]] bool scales_columns() const { return !standardise.empty() || !ranges.empty(); }
+  /// Whether numbers stay in the units of the source, as far as columns are told apart.
+  [[nodiscard]] bool keeps_units() const { return features == Features::raw && !scales_columns(); }
   /// Whether missing features become 0.
   [[nodiscard]] bool fills_zeros() const { return missing == Missing::zero || missing == Missing::indicator; }
   /// Whether a column may become several features.

@@ -29,6 +29,9 @@ constexpr double arrived = 0.865;
 /// Steadiness of the second half of a path (PathFigures), which noise exceeds in one of 2,000 runs of one parameter.
 constexpr double steady = 0.6;
 
+/// Area under the ROC curve of models that tell classes apart, however little accuracy shows it.
+constexpr double telling_area = 0.55;
+
 /// Size of a message over the largest before it, where embeddings only grow as networks learn.
 constexpr double usual_jump = 10;
 
@@ -53,11 +56,14 @@ Note constant_class(const EndOfRun& run) {
   const RunScores& scores = run.summary.get<RunScores>();
   if (!run.summary.learned || !scores.test || !scores.larger_class) return std::nullopt;
   const auto records = static_cast<double>(scores.test->records);
-  if (static_cast<double>(scores.test->correct) > *scores.larger_class * records) return std::nullopt;
+  const double constant = *scores.larger_class * records;
+  const auto correct = static_cast<double>(scores.test->correct);
+  if (correct > constant + 2 * std::sqrt(constant * (1 - *scores.larger_class))) return std::nullopt;
   const auto* const metrics = run.summary.find<TestMetrics>();
   if (metrics != nullptr && metrics->classification && metrics->classification->roc) {
     const RocArea& roc = *metrics->classification->roc;
-    if (roc.area - 2 * roc.standard_error > 0.5) {
+    if (correct > constant && roc.area - 2 * roc.standard_error > telling_area) return std::nullopt;
+    if (roc.area - 2 * roc.standard_error > 0.5 && correct <= constant) {
       return fmt::format(
           "one class is rare, so that a constant answer ({:.2f} %) has no less accuracy on --test; the models tell the "
           "classes apart all the same (AUC {:.3f}). Go by probabilities (starling predict), not by predicted classes",
@@ -65,9 +71,11 @@ Note constant_class(const EndOfRun& run) {
     }
   }
   return fmt::format(
-      "the models are no better on --test than a constant answer ({:.2f} %): take more records, more "
+      "the models are {} better on --test than a constant answer ({:.2f} %): {}take more records, more "
       "passes{} or fewer features",
-      100 * *scores.larger_class, run.protects ? ", a larger price" : "");
+      correct > constant ? "hardly" : "no", 100 * *scores.larger_class,
+      run.scaled ? "" : "give features one scale (--standardise, --ranges), or ",
+      run.protects ? ", a larger price" : "");
 }
 
 Note constant_number(const EndOfRun& run) {

@@ -66,6 +66,33 @@ class EndChecks(TestCase):
         self.write("s.csv", "feature,mean,sd\nx,0,1\ny,1000,5\n")
         self.assertNotIn("constant answer", "\n".join(self.notes("fedavg", [*words, "--standardise", "s.csv"])))
 
+    def test_private_renewable_in_own_units(self):
+        """One column is beside the other as nothing, so that the model learns little: said beforehand, and seen on the test set."""
+        draw = random.Random(5)
+        def table(count, scale):
+            rows = [(draw.gauss(0, 1), draw.gauss(5, 1)) for _ in range(count)]
+            return "x,z,y\n" + "".join(f"{x:.6f},{scale * z:.6f},{int(2 * x + draw.gauss(0, 1) > 0)}\n" for x, z in rows)
+        self.write("s.csv", "feature,mean,sd\nx,0,1\nz,50000,10000\n")
+        self.write("raw.csv", table(4000, 1e4))
+        self.write("held-out.csv", table(1000, 1e4))
+        words = ["--clients", 2, "--source", "raw.csv", "--test", "held-out.csv", "--variant", "private", "--loss", "logistic", "--batch", 20,
+                 "--mechanism", "gaussian", "--total-epsilon", 3, "--delta", "1e-5", "--noise-key", "seed"]
+        text = "\n".join(self.notes("renewable", words))
+        self.assertIn("columns are taken to be standardised, and nothing shows that they are", text)
+        self.assertRegex(text, "(no|hardly) better on --test than a constant answer")
+        text = "\n".join(self.notes("renewable", [*words, "--standardise", "s.csv"]))
+        self.assertNotIn("taken to be standardised", text)
+        self.assertNotIn("constant answer", text)
+
+    def test_zeros_for_what_is_missing_in_own_units(self):
+        self.write("gaps.csv", "x,z,y\n" + "".join(f"{'' if i % 5 == 0 else 100 + i % 7},{i % 3},{i % 2}\n" for i in range(400)))
+        self.write("s.csv", "feature,mean,sd\nx,103,2\nz,1,1\n")
+        words = ["--clients", 2, "--source", "gaps.csv", "--loss", "logistic", "--mechanism", "none"]
+        said = "missing features are 0 in the units of their columns"
+        self.assertIn(said, "\n".join(self.notes("renewable", [*words, "--missing", "zero"])))
+        self.assertNotIn(said, "\n".join(self.notes("renewable", [*words, "--missing", "indicator", "--l2", 1])))
+        self.assertNotIn(said, "\n".join(self.notes("renewable", [*words, "--missing", "zero", "--standardise", "s.csv"])))
+
     def test_private_regressions_in_own_units(self):
         """Their losses are withheld, so that nothing shows how far they are off."""
         self.write("t.csv", "x,y\n" + "".join(f"{i % 7},{1000 + i % 11}\n" for i in range(400)))

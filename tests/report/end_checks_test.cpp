@@ -73,7 +73,9 @@ const std::vector<Case>& cases() {
       {"constant class", "omd", [](Summary& s) { s.part<RunScores>().test->correct = 60; },
        "than a constant answer (60.00 %)"},
       {"constant class", "vertical", [](Summary& s) { s.part<RunScores>().test->correct = 50; },
-       "than a constant answer (60.00 %)"},
+       "no better on --test than a constant answer (60.00 %)"},
+      {"constant class", "renewable", [](Summary& s) { s.part<RunScores>().test->correct = 69; },
+       "hardly better on --test than a constant answer (60.00 %): give features one scale"},
       {"constant number", "omd",
        [](Summary& s) {
          s.classifies = false;

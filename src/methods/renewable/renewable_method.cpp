@@ -9,6 +9,7 @@
 #include "core/digest.hpp"
 #include "core/text/limits.hpp"
 #include "core/text/spec.hpp"
+#include "data/generators/synthetic.hpp"
 #include "files/number_rows.hpp"
 #include "files/tell_user.hpp"
 #include "privacy/correlation.hpp"
@@ -127,6 +128,16 @@ void RenewableMethod::open_model() {
   choose_rounds();
   if (config_.privacy.unit == PrivacyUnit::person) {
     run_.notes.emplace_back("persons count alike: each is in the objective by the mean over the person's records");
+  }
+  const bool may_have_units =
+      config_.data.keeps_units() && !run_.inputs.dataset.shape.sparse && !is_synthetic(config_.data.source);
+  if (bounded && may_have_units) {
+    run_.notes.push_back(fmt::format(
+        "columns are taken to be standardised, and nothing shows that they are: records are scaled to a norm of {:g} "
+        "at "
+        "most, in which a column of large numbers hides all others. Say how large columns are by --standardise or "
+        "--ranges",
+        config_.privacy.clip.value_or(1)));
   }
   parts_.start = config_.start == "safe" ? declare_public(Vector(dimension_)) : start_of_all(config_, dimension_);
 }

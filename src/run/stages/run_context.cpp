@@ -77,6 +77,11 @@ void RunContext::protect_rows(std::shared_ptr<OwnModel>& own) {
 void RunContext::settle() {
   if (common().learns()) inputs.deal_records();
   settle_configuration();
+  const DataSettings& data = common().data;
+  if (data.missing != ReadSettings::Missing::zero || !data.keeps_units()) return;
+  notes.emplace_back(
+      "missing features are 0 in the units of their columns, where usual values may be far away: --standardise or "
+      "--ranges makes them the mean, and --missing indicator tells them apart");
 }
 
 void RunContext::open_model(const std::function<void()>& make) {

@@ -272,8 +272,7 @@ std::string why_units_are_unknown(const TunedConfig& config, const RuleFacts& fa
     return "values may fill little of their ranges. --standardise says means and deviations, where these are public";
   }
   const bool are_alike = shape.sparse && config.privacy.protects();
-  const bool may_have_units = !config.kept_features && !data.scales_columns() && !are_alike &&
-                              data.features == ReadSettings::Features::raw && !is_synthetic(data.source);
+  const bool may_have_units = !config.kept_features && data.keeps_units() && !are_alike && !is_synthetic(data.source);
   if (may_have_units && !(facts.norm && may_have_one_scale(*facts.norm, facts.dimension))) {
     return "features may have units of their own. --standardise says them";
   }

@@ -87,9 +87,7 @@ struct VerticalConfig : LearningConfig {
   [[nodiscard]] bool matches_in_private() const;
   [[nodiscard]] bool on_shares() const { return protocol == VerticalProtocol::shares; }
   /// Whether columns of numbers come in the units of the files.
-  [[nodiscard]] bool has_own_units() const {
-    return data.scale == 1 && data.features == ReadSettings::Features::raw && !data.scales_columns();
-  }
+  [[nodiscard]] bool has_own_units() const { return data.scale == 1 && data.keeps_units(); }
   [[nodiscard]] bool is_spectrum() const { return parties.empty() && starling::is_spectrum(data.source); }
   /// What data.* and the above say of the source.
   [[nodiscard]] VerticalSettings settings() const;
