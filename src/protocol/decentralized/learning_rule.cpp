@@ -134,7 +134,7 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
   rule.unhindered_step = unhindered_step(facts, rule);
   if (facts.noise != ChargeKind::unbounded) {
     const double deviation = largest_unit_noise * rule.clip / gaussian_price(facts);
-    const double reach = facts.map.in_exponents ? 1 : rule.noise_norm * facts.map.pace;
+    const double reach = facts.map.in_exponents ? 1 : rule.noise_norm;
     rule.score_noise =
         deviation * rule.prefix_noise * reach / (static_cast<double>(rule.batch) * std::sqrt(facts.clients));
   }

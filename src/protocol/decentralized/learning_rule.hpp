@@ -3,13 +3,12 @@
 /// Notation: n clients; N the most records of a client; E passes of T rounds; m the batch; C the clip; R the norm of a
 /// typical record; |ℓ'(0)| the size of the loss's slope at a score of 0; σ the deviation of the noise of one gradient
 /// sum; v the prefix noise of the strategy (privacy/correlation.hpp). The mean model after a run is −(1/n) Σ η ĝ,
-/// whose noise moves the score of a typical record by a deviation of s1 = σ v R/(m √n) at a step of 1, times the pace
-/// of the mirror map, whatever the number of features. Useful scores are a few units u, which are logits, or quarters
-/// of a typical label where labels are numbers. So the first step is at most κ u/s1 with κ = 3 (with κ u/√(2 ln K) for
-/// K scores of a record, whose largest noise counts; with κ = 1.5 for linear models of two classes in no narrow domain,
-/// whose probabilities more noise would make too extreme); it falls to zero along a line, so that a run ends with
-/// little noise. Maps whose steps add up in the exponents of d coordinates have s1 = σ v/(m √n), the noise of an
-/// exponent, and κ/√(2 ln d) of it.
+/// whose noise moves the score of a typical record by a deviation of s1 = σ v R/(m √n) at a step of 1, whatever the
+/// number of features. Useful scores are a few units u, which are logits, or quarters of a typical label where labels
+/// are numbers. So the first step is at most κ u/s1 with κ = 3 (with κ u/√(2 ln K) for K scores of a record, whose
+/// largest noise counts; with κ = 1.5 for linear models of two classes in no narrow domain, whose probabilities more
+/// noise would make too extreme); it falls to zero along a line, so that a run ends with little noise. Maps whose steps
+/// add up in the exponents of d coordinates have s1 = σ v/(m √n), the noise of an exponent, and κ/√(2 ln d) of it.
 #pragma once
 
 #include <cstddef>
