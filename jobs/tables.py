@@ -6,6 +6,7 @@
   jobs/tables.py --feature-share 0                # features as they are
   jobs/tables.py --trust pairs                    # clients hide each other
   jobs/tables.py --ranges                         # public ranges: those of each column, rounded outwards to 1, 2 or 5 times a power of 10
+  jobs/tables.py --epsilons none                  # without noise alone
   jobs/tables.py --only iris --quick              # whether everything runs
 
 Runs are those of `starling omd` over five clients that are dealt the records at random: no option but data, --mechanism gaussian,
@@ -16,7 +17,7 @@ missing is named, and the other tables are run.
 The slope of labels on scores, for tables of two classes, is that of a logistic regression on the held-out records: 1 where probabilities of the
 mean model are what they should be, less where they are too extreme.
 
-In brackets, of runs without noise: a linear model that is fitted to all records, with scikit-learn's ridge where labels are classes. Of
+In brackets, of runs without noise: a linear model that is fitted to all standardised records, as scikit-learn does it by default. Of
 others: descent on the whole data with each client's own noise, by exact constants, with the step and the clip chosen on the test
 records. Nobody could run it on private data. It shows what noise allows.
 
@@ -96,15 +97,18 @@ class Study:
         found = iter(experiment.in_parallel(self.options.workers, [lambda case=case: self.run(table, words, *case) for case in cases]))
         without = fitted(table)
         plain = mean([next(found)[0] for _ in self.options.seeds])
+        known = {"table": table.name, "kind": table.kind, "records": len(table.labels), "held_out": len(table.test_labels), "features": table.rows.shape[1],
+                 "constant": table.constant, "fitted": without, "plain": plain}
+        if not self.options.epsilons:
+            yield known
         for epsilon in self.options.epsilons:
             runs = [next(found) for _ in range(self.options.runs)]
             figures = [figure for figure, *_ in runs]
             for figure, _, most, _ in runs:
                 self.outlooks.add((table.name, table.kind == "numbers"), without - figure, most)
             bracket = mean([allowed(table, self.prices[epsilon], seed) for seed in self.options.seeds])
-            yield {"table": table.name, "kind": table.kind, "records": len(table.labels), "held_out": len(table.test_labels), "features": table.rows.shape[1],
-                   "epsilon": epsilon, "runs": len(runs), "mean": mean(figures), "least": min(figures), "allowed": bracket,
-                   "constant": table.constant, "fitted": without, "plain": plain, "signal_to_noise": mean([run[1] for run in runs]),
+            yield {**known, "epsilon": epsilon, "runs": len(runs), "mean": mean(figures), "least": min(figures), "allowed": bracket,
+                   "signal_to_noise": mean([run[1] for run in runs]),
                    "promised": mean(promised) if (promised := [run[2] for run in runs if run[2] is not None]) else "",
                    "slope": mean([run[3] for run in runs]) if table.kind == "two" else ""}
 
@@ -114,15 +118,15 @@ def shown(value):
 
 
 def markdown(lines, epsilons, titles):
-    yield "| table (records, features; constant) | no noise | " + " | ".join(f"ε = {e:g}" for e in epsilons) + " |"
+    yield "| table (records, features; constant) | no noise |" + "".join(f" ε = {e:g} |" for e in epsilons)
     yield "| --- " * (2 + len(epsilons)) + "|"
     for name in dict.fromkeys(line["table"] for line in lines):
-        mine = {line["epsilon"]: line for line in lines if line["table"] == name}
+        mine = {line.get("epsilon"): line for line in lines if line["table"] == name}
         any_line = next(iter(mine.values()))
         kind = ", R²" if any_line["kind"] == "numbers" else ""
-        cells = [f"{shown(mine[e]['mean'])} [{shown(mine[e]['allowed'])}]" if e in mine else "" for e in epsilons]
+        cells = [f" {shown(mine[e]['mean'])} [{shown(mine[e]['allowed'])}] |" if e in mine else " |" for e in epsilons]
         yield (f"| {titles[name]}{kind} ({any_line['records']:,}, {any_line['features']}; {shown(any_line['constant'])}) | "
-               f"{any_line['plain']:.1f} [{any_line['fitted']:.1f}] | " + " | ".join(cells) + " |")
+               f"{any_line['plain']:.1f} [{any_line['fitted']:.1f}] |" + "".join(cells))
 
 
 def slopes_of(lines, epsilons, titles):
@@ -135,6 +139,11 @@ def slopes_of(lines, epsilons, titles):
 
 
 def verdicts(lines, outlooks):
+    behind = {line["table"]: line for line in lines if line["plain"] < line["fitted"] - 0.5}
+    far = [f"{name} {line['plain'] - line['fitted']:.1f} (of {line['held_out']:,} held-out records)" for name, line in behind.items()]
+    yield f"without noise more than half a point below the fit, of {len({line['table'] for line in lines})} tables: {', '.join(far) or 'none'}"
+    if not outlooks.runs:
+        return
     yield from outlooks.lines()
     groups = sorted({group for group, *_ in outlooks.runs})
     for half, which in enumerate(("first", "second")):
@@ -143,9 +152,6 @@ def verdicts(lines, outlooks):
     slopes = [line["slope"] for line in lines if line["slope"] != "" and line["epsilon"] >= 1]
     good = sum(0.85 <= slope <= 1.15 for slope in slopes)
     yield f"slope of labels on scores, which is to be 1, at epsilon 1 and more, of {len(slopes)} cells: {good} are within 0.85 to 1.15"
-    behind = {line["table"]: line for line in lines if line["plain"] < line["fitted"] - 0.5}
-    far = [f"{name} {line['plain'] - line['fitted']:.1f} (of {line['held_out']:,} held-out records)" for name, line in behind.items()]
-    yield f"without noise more than half a point below the fit, of {len({line['table'] for line in lines})} tables: {', '.join(far) or 'none'}"
     below = [f"{line['table']} at {line['epsilon']:g}" for line in lines if line["mean"] < line["constant"] - 1]
     yield f"more than a point below the constant, of {len(lines)} cells: {', '.join(below) or 'none'}"
 
@@ -159,8 +165,8 @@ def main():
     parser.add_argument("--only", metavar="TABLES", type=experiment.names_of(TABLES), default=list(TABLES), help="separated by commas")
     parser.add_argument("--runs", metavar="N", type=experiment.positive, default=3, help="of each case (3)")
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="of the first run of a case, by which records are dealt (1)")
-    parser.add_argument("--epsilons", metavar="LIST", type=lambda text: [float(each) for each in text.split(",")],
-                        default=[0.3, 1, 3], help="separated by commas (0.3,1,3)")
+    parser.add_argument("--epsilons", metavar="LIST", type=lambda text: [] if text == "none" else [float(each) for each in text.split(",")],
+                        default=[0.3, 1, 3], help="separated by commas (0.3,1,3), or none: without noise alone")
     parser.add_argument("--feature-share", metavar="S", type=float, help="of the runs; default: what the rule chooses")
     parser.add_argument("--trust", choices=["local", "pairs"], help="of the runs")
     parser.add_argument("--ranges", action="store_true", help="with public ranges")
@@ -181,12 +187,13 @@ def main():
             experiment.say(f"{name}: done")
             experiment.write_csv(folder / "tables.csv", lines[0], (line.values() for line in lines))
             titles = {key: title for key, (title, *_) in TABLES.items()}
-            text = "\n".join([*markdown(lines, options.epsilons, titles), "", *slopes_of(lines, options.epsilons, titles), "", *verdicts(lines, study.outlooks)]) + "\n"
+            slopes = [*slopes_of(lines, options.epsilons, titles), ""] if options.epsilons else []
+            text = "\n".join([*markdown(lines, options.epsilons, titles), "", *slopes, *verdicts(lines, study.outlooks)]) + "\n"
             (folder / "tables.md").write_text(text)
     if not lines:
         experiment.fail("nothing to run: no table is there")
     print((folder / "tables.md").read_text())
-    return 0 if options.quick or study.outlooks.suffice() else 1
+    return 0 if options.quick or not options.epsilons or study.outlooks.suffice() else 1
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import numpy as np
 HELD_OUT = 5  # one record in so many is tested on
 CLIENTS = 5
 PASSES = 32
+CLIP = 5  # deviations, of private learning
 FITTING = 2000  # steps
 STEPS = [2.0 ** k for k in range(-9, 6)]
 
@@ -159,10 +160,10 @@ def slope_of_labels(scores, labels):
     return float(model[1] / scores.std())
 
 
-def standardised(train, test):
+def standardised(train, test, clip):
     mean, deviation = train.mean(axis=0), train.std(axis=0)
     deviation[deviation == 0] = 1
-    return [np.hstack([np.clip((part - mean) / deviation, -5, 5), np.ones((len(part), 1))]) for part in (train, test)]
+    return [np.hstack([np.clip((part - mean) / deviation, -clip, clip), np.ones((len(part), 1))]) for part in (train, test)]
 
 
 def slopes(kind, scores, labels):
@@ -178,16 +179,18 @@ def slopes(kind, scores, labels):
 
 
 def fitted(table):
-    """What a linear model has that is fitted to all records without noise, in percent: least squares, or logistic regression with
-    the ridge of scikit-learn."""
-    train, test = standardised(table.rows, table.test_rows)
+    """What a linear model has that is fitted to all standardised records without noise, in percent: least squares, or logistic
+    regression as scikit-learn does it by default."""
+    train, test = standardised(table.rows, table.test_rows, math.inf)
     if table.kind == "numbers":
         return table.score(test @ np.linalg.lstsq(train, table.labels, rcond=None)[0])
     model = before = np.zeros((train.shape[1], table.classes))
+    ridge = np.ones((train.shape[1], 1)) / len(train)
+    ridge[-1] = 0  # the constant
     step = 2 / np.linalg.eigvalsh(train.T @ train / len(train))[-1]
     for t in range(FITTING):  # accelerated descent
         ahead = model + t / (t + 3) * (model - before)
-        gradient = train.T @ slopes(table.kind, train @ ahead, table.labels) / len(train) + ahead / len(train)
+        gradient = train.T @ slopes(table.kind, train @ ahead, table.labels) / len(train) + ridge * ahead
         before, model = model, ahead - step * gradient
     return table.score(test @ model)
 
@@ -195,7 +198,7 @@ def fitted(table):
 def allowed(table, mu, seed):
     """What the noise of the price allows: descent on the whole data, each client with its own noise, constants exact, and the step and the
     clip chosen on the test set, which no user could do. Best of all steps, in percent. mu: of a record in all; None: no noise."""
-    train, test = standardised(table.rows, table.test_rows)
+    train, test = standardised(table.rows, table.test_rows, CLIP)
     labels, unit = table.labels, 1.0
     if table.kind == "numbers":
         centre, unit = labels.mean(), labels.std()

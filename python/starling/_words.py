@@ -24,8 +24,9 @@ def text_of(value, what):
         return os.fspath(value)
     if hasattr(value, "path"):
         return os.fspath(value.path)  # a Run
-    raise UsageError(f"{what}: a {type(value).__name__} cannot be the value of an option. Give a number, a text, a path or a list "
-                     "of these.")
+    instead = ("Give records in memory by records=: (X, y), a DataFrame with label=, or a list of these." if what == "source" else
+               "Give a number, a text, a path or a list of these.")
+    raise UsageError(f"{what}: a {type(value).__name__} cannot be the value of an option. {instead}")
 
 
 def item_of(text):
@@ -46,7 +47,7 @@ def words_of_option(option, value):
         return [f"{name}=no"]
     if value is True and option["implied"]:
         return [f"{name}={option['implied']}"]
-    if hasattr(value, "tolist"):
+    if hasattr(value, "tolist") and python_name(option) != "source":
         value = value.tolist()
     is_list = isinstance(value, (list, tuple))
     texts = [text_of(each, python_name(option)) for each in (value if is_list else [value])]
@@ -57,7 +58,7 @@ def words_of_option(option, value):
 
 
 def unknown_keyword(name, known, function):
-    meant = native().meant_option(name.rstrip("_").replace("_", "-"), known)
+    meant = native().meant_option(name.rstrip("_").replace("_", "-").lower(), known)
     hint = f"help({function}) lists its keywords." if meant is None else f"Did you mean {python_name({'name': meant})}?"
     if meant == "source":
         hint = "Did you mean records (in memory), or source (files)?"

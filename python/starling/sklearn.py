@@ -98,16 +98,18 @@ def is_frame(x):
 
 def declared_categories(x):
     """{place: categories} of the columns of a pandas.DataFrame with the type category. Raises ValueError for texts and dates."""
-    found = {}
+    found, faults = {}, []
     for place, (name, kind) in enumerate(x.dtypes.items() if is_frame(x) else ()):
         if hasattr(kind, "categories"):
             found[place] = list(kind.categories)
         elif kind.kind in "mM" or kind.name.startswith("period"):
-            raise ValueError(f"column '{name}' has dates or durations: they are no numbers. Give days since a public day: "
-                             f"(X['{name}'] - pandas.Timestamp('2000-01-01')).dt.days.")
+            faults.append(f"column '{name}' has dates or durations: they are no numbers. Give days since a public day: "
+                          f"(X['{name}'] - pandas.Timestamp('2000-01-01')).dt.days.")
         elif kind.kind not in "biufc" and any(isinstance(value, str) for value in x.iloc[:, place]):
-            raise ValueError(f"column '{name}' has texts: the texts that occur in records are not public. Give it the categories "
-                             f"that may occur: X['{name}'].astype(pandas.CategoricalDtype([…])). Or leave it out.")
+            faults.append(f"column '{name}' has texts: the texts that occur in records are not public. Give it the categories "
+                          f"that may occur: X['{name}'].astype(pandas.CategoricalDtype([…])). Or leave it out.")
+    if faults:
+        raise ValueError("\n".join(faults))
     for name in x.columns if found else ():
         if str(name).lower() in ("y", "label"):
             raise ValueError(f"column '{name}': beside columns with the type category it would be taken for the labels. Rename it.")

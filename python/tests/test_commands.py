@@ -101,7 +101,8 @@ class Functions(PythonCase):
         with self.assertRaisesRegex(starling.UsageError, "no keyword 'step_powr'. Did you mean step_power"):
             starling.omd(step_powr=1)
         for name, meant in {"lr": "step", "learning_rate": "step", "batch_size": "batch", "target": "label", "out": "output",
-                            "async": "async_", "data": r"records \(in memory\), or source \(files\)"}.items():
+                            "async": "async_", "data": r"records \(in memory\), or source \(files\)",
+                            "X": "records"}.items():
             with self.assertRaisesRegex(starling.UsageError, f"no keyword '{name}'. Did you mean {meant}"):
                 starling.omd(**{name: 1})
         with self.assertRaisesRegex(starling.UsageError, "takes keywords only. Give records="):
@@ -112,6 +113,9 @@ class Functions(PythonCase):
             starling.omd(audit="yes")
         with self.assertRaisesRegex(starling.UsageError, "a set cannot be the value"):
             starling.omd(step={1})
+        for source in (np.zeros((3, 2)), (np.zeros((3, 2)), np.ones(3))):
+            with self.assertRaisesRegex(starling.UsageError, r"ndarray cannot be the value.*records=: \(X, y\)"):
+                starling.omd(source=source)
 
     @unittest.skipIf(shutil.which("mypy") is None, "mypy is not installed")
     def test_a_program_with_types_is_checked_strictly(self):

@@ -164,6 +164,8 @@ class Use(PythonCase):
         for message, each in wrong.items():
             with self.subTest(message), self.assertRaisesRegex(ValueError, message):
                 model.fit(each, labels)
+        with self.assertRaisesRegex(ValueError, "(?s)'age' has dates.*'site' has texts|'site' has texts.*'age' has dates"):
+            model.fit(frame.assign(age=pandas.Timestamp("2020-01-01"), site=frame.site.astype(object)), labels)
         with self.assertRaisesRegex(ValueError, "'site': 900 values are none of the categories.*north, old, south, west"):
             model.predict(frame.assign(site="east"))
         with self.assertRaisesRegex(ValueError, "feature names"):

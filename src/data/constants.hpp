@@ -71,6 +71,7 @@ struct PublicConstants {
   ReadSettings::Missing missing = ReadSettings::Missing::refuse;
   std::vector<double> fill;  ///< stands for missing values, one per feature column; empty without Missing::constant
   std::vector<std::string> missing_values = {};  ///< texts that say that a feature is missing, beside the usual marks
+  bool decimal_auto = false;  ///< whether decimals may stand behind commas: a source is read as it is written
   double scale = 1;
   ReadSettings::Features description = ReadSettings::Features::raw;
   std::vector<double> positive;           ///< labels that count as +1; empty: labels stay as they are

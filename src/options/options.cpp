@@ -176,10 +176,15 @@ void Options::throw_stray_word(const std::vector<std::string>& words) const {
   const std::string stray = without.size() > most ? without[most] : without.empty() ? "" : without.back();
   std::error_code ignored;
   const bool is_file = find("source") != nullptr && std::filesystem::is_regular_file(stray, ignored);
-  throw UsageError(
-      fmt::format("starling {} takes {}, each option beginning with --: '{}' is none.{} See starling {} --help.",
-                  command_, most == 0 ? "options only" : fmt::format("one {} and options", own->option.argument), stray,
-                  is_file ? fmt::format(" Records are named by --source {}.", stray) : "", command_));
+  const bool is_second = most == 1 && own->option.name == "source" && is_file;
+  const std::string remedy =
+      is_second ? " Files of several clients are one SOURCE with {client} in its name, as in site-{client}.csv for "
+                  "site-0.csv and site-1.csv."
+      : is_file ? fmt::format(" Records are named by --source {}.", stray)
+                : "";
+  throw UsageError(fmt::format(
+      "starling {} takes {}, each option beginning with --: '{}' is none.{} See starling {} --help.", command_,
+      most == 0 ? "options only" : fmt::format("one {} and options", own->option.argument), stray, remedy, command_));
 }
 
 void Options::read_command_line(const std::vector<std::string>& words) {

@@ -156,7 +156,7 @@ class Decisions(InitCase):
          ["--decimal", "comma", "--missing", "zero", "--drop", "town"]),
         ("quantity", "a,b\n" + "".join(f"{k},{k * 1.5 + 0.25}\n" for k in range(60)), [r"the label .* is no class"], None),
         ("constant", "a,y\n1,1\n2,1\n3,1\n", ["all labels are the same"], None),
-        ("label", "a,y\n1,yes\n2,no\n3,yes\n", ["column 'y' is the label and holds text", "encode = FILE"], None),
+        ("label", "a,y\n1,yes\n2,no\n3,yes\n", ["column 'y' is the label and holds text", "encode = onehot:FILE"], None),
     )
 
     def test_each(self):
@@ -175,6 +175,11 @@ class Decisions(InitCase):
                     self.assertNotIn("First decide", decided.out)
                     self.start(decided.out)
 
+
+    def test_names_of_several_files_are_one_pattern(self):
+        for name in ("north.csv", "south.csv"):
+            self.write(name, "a,y\n1,0\n2,1\n")
+        self.assertIn("are one SOURCE with {client} in its name", self.init(["north.csv", "south.csv"], 2).err)
 
     def test_files_of_several_clients_share_their_decisions(self):
         for client in range(3):

@@ -299,6 +299,28 @@ class Profiles(TestCase):
                               ("s", ["--standardise", "d/standardise.csv", "--missing", "indicator"])):
             self.succeeded(self.run_alone(["omd", "--source", "t.csv", *common, *words, "--output", output]))
 
+    def test_yes_is_the_class_that_models_predict(self):
+        self.write("t.csv", "a,again\n" + "1,ja\n2,nein\n" * 9)
+        self.assertEqual(self.profile("t.csv", "--output", "d").code, 0)
+        self.assertEqual(self.rows("d/encode.csv")[1:], [["again", "nein", "0"], ["again", "ja", "1"]])
+        result = self.profile("site-{client}.csv", "--output", "e")
+        self.assertEqual(result.code, 2)
+        self.assertIn("drafts are of one. Name the file, as in site-0.csv", result.err)
+
+    def test_models_know_that_decimals_may_stand_behind_commas(self):
+        """predict and score need not be told again, whichever way the other file is written."""
+        commas = "a;b;y\n" + "".join(f"{k % 7},5;{k % 3};{k % 2}\n" for k in range(60))
+        for name, text in (("c.csv", commas), ("p.csv", commas.replace(",", ".").replace(";", ",")), ("whole.csv", "a;b\n1;2\n")):
+            self.write(name, text)
+        self.succeeded(self.run_alone(["omd", "--source", "c.csv", "--decimal", "comma", *OPEN, "--output", "r"]))
+        self.assertIn("decimal = comma", (self.folder / "r/config.ini").read_text())
+        seen = [self.succeeded(self.run_alone(["predict", "r", "--source", name])).out for name in ("c.csv", "p.csv")]
+        self.assertEqual(seen[0], seen[1])
+        self.succeeded(self.run_alone(["score", "r", "--source", "c.csv"]))
+        self.succeeded(self.run_alone(["predict", "r", "--source", "whole.csv"]))
+        self.succeeded(self.run_alone(["omd", "--source", "p.csv", *OPEN, "--output", "s"]))
+        self.assertIn("--decimal comma", self.run_alone(["predict", "s", "--source", "c.csv"]).err)
+
     def test_columns_far_from_zero(self):
         """Their means differ from those of the records by a hundredth of a deviation at most, and their ranges are hardly wider."""
         columns = {"seconds": [1_700_000_000 + 37 * i % 1009 for i in range(200)], "weight": [123456789 + i % 7 / 4 for i in range(200)],

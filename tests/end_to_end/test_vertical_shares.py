@@ -67,6 +67,8 @@ class Shares(MethodCase):
         """The number of parameters, and no pictures: a run without --test has no figure to draw."""
         summary = self.summary([*SHARES, "--clients", 3, "--parties", files("train"), *GAUSSIAN, "--rounds", 8], "run", 1)
         self.assertEqual(summary["parameters"], sum(COLUMNS) + 1)
+        options = {line.split(" = ")[0] for line in (self.folder / "run/config.ini").read_text().splitlines()}
+        self.assertEqual(options & {"feature-net", "head", "optimizer", "step", "local-steps", "epochs", "labels"}, set(), "none of embeddings")
         done = self.succeeded(self.run_alone(["report", "run"]))
         self.assertIn("8 of 8 rounds, 7 parameters", done.out)
         self.assertNotIn("Pictures", done.out)

@@ -168,7 +168,22 @@ class Classes(Case):
         self.write_clients([int(value > 0) for value in self.standard[:, 0]], range(sum(SIZES)))
         many, once = self.learned("omd", name="many"), self.learned("omd", "--regret", "static", name="once")
         passes = [[each["value"] for each in summary["tuning"]["chosen"] if each["option"] == "epochs"] for summary in (many, once)]
-        self.assertEqual(passes, [["33"], []])
+        self.assertEqual(passes, [["525"], []])
+
+    def test_the_model_is_the_fit_with_the_penalty_of_one_record(self):
+        """That of scikit-learn's logistic regression, which penalises the constant too if it is a column."""
+        from sklearn.linear_model import LogisticRegression
+        chances = 1 / (1 + numpy.exp(-2 * (self.standard @ [1, -1, 1, 0.5] - 0.5)))
+        labels = numpy.array([int(self.draw.random() < chance) for chance in chances])
+        self.write_clients(labels, sorted(range(len(labels)), key=lambda i: labels[i]))
+        rows = numpy.hstack([self.standard, numpy.ones((len(labels), 1))])
+        fitted = LogisticRegression(fit_intercept=False, tol=1e-9).fit(rows, labels).coef_[0]
+        for command in ("omd", "fedavg"):
+            alone = self.learned(command, name=command)
+            numpy.testing.assert_allclose(alone["final_model"], fitted, atol=0.03)
+            self.assertEqual(self.learned(command, ranks=2, name=f"{command}-2")["final_model"], alone["final_model"])
+        free = self.learned("omd", "--l2", 0, name="free")["final_model"]
+        self.assertGreater(numpy.linalg.norm(free), numpy.linalg.norm(fitted))
 
     def test_a_network_learns_what_no_line_tells(self):
         labels = [int(a * b > 0) for a, b, *_ in self.standard]

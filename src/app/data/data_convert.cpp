@@ -160,6 +160,12 @@ class Copier {
 void Copier::begin_survival() {
   check(copy_.survival.size() == 2, "--survival takes two columns, TIME,EVENT. Name them.");
   SurvivalSettings settings{copy_.survival[0], {}};
+  std::error_code ignored;
+  check(std::filesystem::exists(copy_.interval_file, ignored),
+        "--intervals '{}': there is no such file. Write the ends of the intervals into one, as in 6,12,24, chosen by "
+        "what "
+        "is publicly known of such times.",
+        copy_.interval_file);
   for (const auto& row : read_number_rows(copy_.interval_file, fmt::format("--intervals '{}'", copy_.interval_file))) {
     settings.ends.insert(settings.ends.end(), row.begin(), row.end());
   }

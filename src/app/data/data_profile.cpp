@@ -9,6 +9,7 @@
 #include "console/pass.hpp"
 #include "console/print.hpp"
 #include "core/check.hpp"
+#include "core/text/per_client.hpp"
 #include "data/description/profile.hpp"
 #include "data/source.hpp"
 #include "files/durable_file.hpp"
@@ -165,6 +166,10 @@ int run_profile(const Call& call) {
   auto choice = parsed<Profile, profile_options>(call.words);
   check(!choice.reading.source.empty(), "no source is named. Give a table of text: FILE.csv.");
   check(!choice.output.empty(), "--output is missing. Give the folder for the drafts.");
+  check(!is_per_client(choice.reading.source),
+        "'{}' stands for a file of each client: drafts are of one. Name the file, as in {}, and let owners agree on "
+        "common tables.",
+        choice.reading.source, name_of_client(choice.reading.source, 0));
   return run_for_owner([&] {
     require_regular(choice.reading.source);
     check<DataError>(is_table_of_text(choice.reading.source, choice.reading),

@@ -57,7 +57,7 @@ Decision about_texts(const TableProfile& profile, const ColumnProfile& column, c
         fmt::format("{} is the label and holds text. Give a public table of a number for each text, or name another "
                     "column as label",
                     head),
-        {"encode = FILE", "label = COLUMN"}};
+        {"encode = onehot:FILE", "label = COLUMN"}};
   }
   if (column.has_dates()) {
     return {fmt::format("{} holds dates. Let them be days since a public day, or leave it out", head),

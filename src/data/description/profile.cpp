@@ -1,8 +1,11 @@
 #include "data/description/profile.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <optional>
+#include <string_view>
 #include <unordered_set>
 
 #include <fmt/ranges.h>
@@ -101,14 +104,26 @@ bool is_quantity(const ColumnProfile& column) {
   return column.use == ColumnProfile::Use::feature || column.many || column.distinct.size() > most_classes;
 }
 
+bool says_yes(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  constexpr std::array<std::string_view, 16> words{"yes",  "y",    "true", "t",       "ja",  "j",
+                                                   "oui",  "o",    "si",   "s\u00ed", "sim", "event",
+                                                   "case", "dead", "died", "positive"};
+  return std::ranges::find(words, text) != words.end();
+}
+
 std::string draft_categories(const TableProfile& profile) {
   std::string text;
   for (const ColumnProfile& column : profile.columns) {
     const bool used = column.use != ColumnProfile::Use::none && column.is_text() && !column.has_texts_among_numbers() &&
                       !column.has_dates();
     if (!used || has_too_many_texts(profile, column)) continue;
+    std::vector<std::string> texts(column.distinct.begin(), column.distinct.end());
+    // The class that models predict is 1: of yes and no that is yes, in either language.
+    const bool has_yes_first = column.use == ColumnProfile::Use::label && texts.size() == 2 && says_yes(texts.front());
+    if (has_yes_first) std::swap(texts.front(), texts.back());
     int value = 0;
-    for (const std::string& each : column.distinct) {
+    for (const std::string& each : texts) {
       text += fmt::format("{},{},{}\n", csv_text(column.name), csv_text(each), value++);
     }
   }

@@ -88,7 +88,9 @@ class CsvReader final : public RecordReader {
         key_as_written_(settings.key_as_written),
         missing_(missing_rule(settings)),
         mark_texts_(marks_of(settings)),
-        marks_(mark_texts_) {
+        marks_(mark_texts_),
+        decimal_auto_(settings.decimal != ReadSettings::Decimal::point ||
+                      (settings.constants && settings.constants->decimal_auto)) {
     check(settings.decimal != ReadSettings::Decimal::comma || parse_delimiter(settings.delimiter) != ',',
           "--delimiter {} and --decimal comma: a comma cannot be both. Give one of them another value.",
           excerpt(settings.delimiter));
@@ -124,6 +126,7 @@ class CsvReader final : public RecordReader {
     constants.categories = categories_.found();
     constants.first_day = head_.rules.first_day;
     constants.missing_values = mark_texts_;
+    constants.decimal_auto = decimal_auto_;
     return constants;
   }
   [[nodiscard]] const std::vector<std::string>& notes() const { return head_.notes; }
@@ -153,7 +156,8 @@ class CsvReader final : public RecordReader {
                      "semicolon, tab or space, or give a second file of labels: FEATURES,LABELS.",
                      columns().path);
     check<DataError>(part != Part::labels || columns().count == 1,
-                     "{}: {} columns: the second file of a pair has one value per record. Give the file of labels.",
+                     "{}: {} columns: the second file of a pair has one value per record. Give the file of labels. "
+                     "Files of several clients are named as in site-{{client}}.csv, or by --parties.",
                      columns().path, columns().count);
   }
 
@@ -358,6 +362,7 @@ class CsvReader final : public RecordReader {
   Missing missing_;
   std::vector<std::string> mark_texts_;
   MissingMarks marks_;
+  bool decimal_auto_;  ///< whether decimals may stand behind commas
   TableHead head_;
   Fields fields_;  // of the current line, inside the buffer of lines_
   std::vector<Role> roles_;

@@ -85,7 +85,10 @@ class HeadReader {
     const std::string_view last = rows_.back().text;
     refuse_foreign_records({begin, static_cast<std::size_t>(last.data() + last.size() - begin)}, lines_.path());
     choose_delimiter();
-    if (settings_.decimal == ReadSettings::Decimal::automatic) rules_.decimal_comma = has_decimal_commas();
+    const bool of_model = settings_.constants && settings_.constants->decimal_auto;
+    const bool as_written = settings_.decimal == ReadSettings::Decimal::automatic ||
+                            (of_model && settings_.decimal == ReadSettings::Decimal::point);
+    if (as_written) rules_.decimal_comma = has_decimal_commas();
     head_.rules = rules_;
     refuse_decimal_commas();
     read_names(is_header);

@@ -29,10 +29,10 @@ using IsHeader = std::function<bool(const Fields&, const NumberRules&)>;
 /// the first line outside quotes, else runs of spaces; or that of them which gives the first 50 lines (of 64 kB at
 /// most) as many fields each. A first column that has no name where all others have one holds row names: it is no
 /// feature. Throws DataError "FILE: what the first lines are. What to do." for texts that are no tables, and where no
-/// row could be read for a reason that all have in common. With the decimals `auto`, they stand behind commas where
-/// semicolons or tabs delimit columns and the first lines have numbers with a comma and none with a point; with
-/// `comma`, they stand behind points where nothing but commas delimits columns. Of a pipe, the first line after
-/// comments is all that can be seen.
+/// row could be read for a reason that all have in common. With the decimals `auto`, and by a model whose records may
+/// have had commas, they stand behind commas where semicolons or tabs delimit columns and the first lines have numbers
+/// with a comma and none with a point; with `comma`, they stand behind points where nothing but commas delimits
+/// columns. Of a pipe, the first line after comments is all that can be seen.
 [[nodiscard]] TableHead read_head(LineReader& lines, const ReadSettings& settings, const IsHeader& is_header);
 
 /// Whether the fields of the line that comes next are names. Throws RecordError where they may be a record, too.

@@ -81,7 +81,7 @@ std::vector<Relation> beside_pairs_of_means() {
 }
 
 /// Options that the rule chooses where they are left open.
-constexpr std::array options_of_rule{"intercept",         "epochs", "batch", "clip", "step", "step-decay",
+constexpr std::array options_of_rule{"intercept",         "epochs", "batch", "clip", "step", "step-decay", "l2",
                                      "noise-correlation", "start"};
 
 }  // namespace

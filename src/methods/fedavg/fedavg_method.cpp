@@ -102,6 +102,7 @@ TunedMethod FedAvgMethod::tuned_method() {
           .why_own_units = "",
           .steps = config_.fedavg.local_steps == 1 ? "rounds" : "local steps",
           .plays_once = false,
+          .may_penalise = true,
           .own_means = config_.weights == ClientWeights::equal || config_.fedavg.local_steps > 1,
           .norms = ReleasePath::fedavg_norm,
           .features = ReleasePath::fedavg_feature,

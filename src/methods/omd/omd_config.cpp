@@ -102,9 +102,9 @@ std::vector<Relation> beside_pairs() {
 }
 
 /// Options that the rule chooses where they are left open.
-constexpr std::array tuned_options{
-    "intercept",         "epochs", "batch", "clip", "step", "step-decay", "step-cap", "gossip-steps",
-    "noise-correlation", "start"};
+constexpr std::array tuned_options{"intercept",  "epochs", "batch",    "clip",         "step",
+                                   "step-decay", "l2",     "step-cap", "gossip-steps", "noise-correlation",
+                                   "start"};
 
 void add_regret_options(Options& options, OmdConfig& config) {
   options.group("Output");

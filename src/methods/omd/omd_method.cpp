@@ -74,6 +74,7 @@ TunedMethod OmdMethod::tuned_method() {
           .why_own_units = parts_.domain->is_everything() ? "" : "the domain speaks of their own units",
           .steps = "rounds",
           .plays_once = config_.regret != RegretChoice::none,
+          .may_penalise = parts_.domain->is_everything() && parts_.mirror->is_linear(),
           .own_means = config_.weights == ClientWeights::equal,
           .norms = ReleasePath::omd_norm,
           .features = ReleasePath::omd_feature,

@@ -181,6 +181,7 @@ void write_preparation(const hdf5::File& file, const std::string& where, const P
     file.attribute(group, "first_day", static_cast<double>(constants.first_day->time_since_epoch().count()));
   write_scales(file, group, constants);
   write_missing(file, group, constants);
+  if (constants.decimal_auto) file.attribute(group, "decimal", std::string("auto"));
   file.attribute(group, "scale", constants.scale);
   const bool hog = constants.description == ReadSettings::Features::hog;
   file.attribute(group, "description", std::string(hog ? "hog" : "raw"));
@@ -205,6 +206,7 @@ PublicConstants read_preparation(const hdf5::Input& file, const std::string& whe
     constants.first_day.emplace(std::chrono::days(static_cast<std::int64_t>(require_number(file, group, "first_day"))));
   read_scales(file, group, constants);
   read_missing(file, group, constants);
+  constants.decimal_auto = file.text(group, "decimal").value_or("point") == "auto";
   constants.scale = require_number(file, group, "scale");
   const std::string description = file.text(group, "description").value_or("raw");
   check<DataError>(description == "raw" || description == "hog",

@@ -144,6 +144,7 @@ PublicConstants SavedModel::table_constants() const {
     add_by_place(each, each.constants.fill, all.fill);
     all.missing = each.constants.missing;
     all.missing_values = each.constants.missing_values;
+    all.decimal_auto = all.decimal_auto || each.constants.decimal_auto;
     all.scale = each.constants.scale;
   }
   return all;

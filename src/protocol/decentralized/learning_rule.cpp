@@ -17,9 +17,10 @@ constexpr double longest_step = 16;       ///< times u √(256/(T E))/(C R)
 constexpr double largest_unit_noise = 2;  ///< F: a replaced record moves a sum by 2 C
 constexpr double rounds_per_signal = 3.0 / 512;
 constexpr double fewest_rounds = 8;
-constexpr std::int64_t useful_batch = 64;         ///< without noise
-constexpr std::int64_t large_batch = 4096;        ///< likewise
-constexpr std::int64_t most_passes_without = 64;  ///< likewise
+constexpr std::int64_t useful_batch = 64;   ///< without noise
+constexpr std::int64_t large_batch = 4096;  ///< likewise
+constexpr double most_rounds_of_fit = 4096;
+constexpr double work_of_fit = 4e9;  ///< products of a feature and a parameter
 
 double typical_norm(const RuleFacts& facts) {
   return facts.norm.value_or(usual_norm);
@@ -74,6 +75,7 @@ Round wanted_rounds(const RuleFacts& facts) {
   const Round records = *facts.most_records;
   const bool is_plain = facts.noise == ChargeKind::unbounded;
   const bool many = cancels(facts) || is_plain;
+  if (facts.rounds_of_fit) return std::clamp<Round>(*facts.rounds_of_fit / facts.epochs, 1, records);
   const bool is_short = facts.curvature || (is_plain && facts.start_norm);
   const Round all = is_short ? rounds_of_short_steps : many ? rounds_of_rule : rounds_of_independent_noise(facts);
   return std::clamp<Round>(all / facts.epochs, 1, records);
@@ -125,8 +127,9 @@ double unhindered_step(const RuleFacts& facts, const LearningRule& rule) {
   const double straightness = std::max(1.0, facts.scores / 2);
   const double longest = straightness * longest_step * facts.unit / (pull * rule.noise_norm * facts.map.pace);
   const double most = facts.l2 > 0 ? 1 / (facts.l2 * facts.map.pace) : std::numeric_limits<double>::infinity();
+  const double shortening = facts.rounds_of_fit ? 1 : std::sqrt(static_cast<double>(rounds_of_rule) / all);
   const double free = std::min(longest, facts.start_norm.value_or(std::numeric_limits<double>::infinity()) / pull) *
-                      std::sqrt(static_cast<double>(rounds_of_rule) / all) / filled_share(facts);
+                      shortening / filled_share(facts);
   return std::min(free, most);
 }
 
@@ -165,9 +168,14 @@ double useful_shift(double scores) {
   return scores > 1 ? useful_scores / std::sqrt(2 * std::log(scores)) : useful_scores;
 }
 
+Round rounds_of_fit(double clients, double parameters) {
+  const double rounds = work_of_fit / (static_cast<double>(useful_batch) * clients * parameters);
+  return static_cast<Round>(std::clamp(rounds, static_cast<double>(rounds_of_rule), most_rounds_of_fit));
+}
+
 std::int64_t passes_without_noise(std::int64_t most_records, std::optional<std::int64_t> least_records, Round rounds) {
   const auto passes_of = [&](std::int64_t batch) { return quotient_rounded_up(rounds * batch, most_records); };
-  const std::int64_t passes = std::clamp(passes_of(useful_batch), std::int64_t{1}, most_passes_without);
+  const std::int64_t passes = std::clamp(passes_of(useful_batch), std::int64_t{1}, std::max<Round>(1, rounds / 4));
   if (!least_records) return passes;
   return std::max(passes, std::min({quotient_rounded_up(rounds, *least_records), passes_of(large_batch), rounds}));
 }

@@ -46,6 +46,7 @@ struct RuleFacts {
   /// Q; where gradients are means over a client's own batches, a norm counts √(N/N_k) times. None: nobody knows.
   std::optional<double> largest_norm;
   double l2 = 0;                                          ///< λ of a penalty (λ/2)‖x‖²
+  std::optional<Round> rounds_of_fit;                     ///< T E of a fit to the end; none: what the rule plans
   double room = std::numeric_limits<double>::infinity();  ///< of the domain (Domain::room)
   MapScale map;
   bool correlates = false;  ///< whether the noise of a client may be correlated over its rounds
@@ -74,7 +75,8 @@ struct LearningRule {
   double noise_norm = 2;     ///< A, or R
   double step = 1;           ///< η_1
   /// η_1 if there were no noise: √(256/(T E)) N/N̄ times the smaller of 16 u/(C R), by the map's pace, and the start's
-  /// norm over C. 1/(ℓ'' max(R², Q²/m) + λ), by the map's pace, where nothing bounds gradients.
+  /// norm over C; without the root in a fit to the end. 1/(ℓ'' max(R², Q²/m) + λ), by the map's pace, where nothing
+  /// bounds gradients.
   double unhindered_step = 1;
   double score_noise = 0;   ///< s1, of scores or exponents
   double prefix_noise = 0;  ///< v; 0 without noise
@@ -102,7 +104,11 @@ inline constexpr double step_cap_of_pairs = 1e6;
 inline constexpr Round rounds_of_rule = 256;
 /// Likewise without noise, of networks, and of losses whose slope has no bound: steps are short there.
 inline constexpr Round rounds_of_short_steps = 1024;
-/// Passes without noise, of clients with so many records at most: as many as make batches of 64 records, from 1 to 64.
+/// Rounds of a fit to the end without noise: as many, from 256 to 4096, as take some seconds of one processor, where
+/// so many clients with batches of 64 records learn so many parameters.
+[[nodiscard]] Round rounds_of_fit(double clients, double parameters);
+/// Passes without noise, of clients with so many records at most: as many as make batches of 64 records, from 1 to a
+/// quarter of the rounds.
 /// Where gradients are means over a client's own batches, clients with `least_records` are to have one in each batch,
 /// as far as batches of 4096 records allow it. `rounds` are those of all passes.
 [[nodiscard]] std::int64_t passes_without_noise(std::int64_t most_records, std::optional<std::int64_t> least_records,

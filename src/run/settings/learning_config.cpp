@@ -242,11 +242,14 @@ void check_learning_options(const LearningConfig& config) {
         "come.");
 }
 
-void keep_configuration(const Options& options, LearningConfig& config, const std::vector<std::string>& open) {
+void keep_configuration(const Options& options, LearningConfig& config, const std::vector<std::string>& open,
+                        const std::vector<std::string>& needless) {
   config.json = config.json || config.json_models;
-  config.text = options.configuration();
-  config.as_given = options.configuration(Options::Names::as_given);
-  config.to_tune = options.configuration(Options::Names::absolute, open);
+  std::vector<std::string> left_open = needless;
+  left_open.insert(left_open.end(), open.begin(), open.end());
+  config.text = options.configuration(Options::Names::absolute, needless);
+  config.as_given = options.configuration(Options::Names::as_given, needless);
+  config.to_tune = options.configuration(Options::Names::absolute, left_open);
 }
 
 }  // namespace starling

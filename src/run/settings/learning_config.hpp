@@ -108,7 +108,9 @@ void add_precision_option(Options& options, std::string& precision, std::vector<
 void refuse_audit(const LearningConfig& config);
 /// Throws UsageError for options of those above that contradict each other.
 void check_learning_options(const LearningConfig& config);
-/// Keeps the effective configuration, once all options are read. `open` are options whose values --tuning is to choose.
-void keep_configuration(const Options& options, LearningConfig& config, const std::vector<std::string>& open = {});
+/// Keeps the effective configuration, once all options are read. `open` are options whose values --tuning is to choose,
+/// `needless` those that mean nothing in this run.
+void keep_configuration(const Options& options, LearningConfig& config, const std::vector<std::string>& open = {},
+                        const std::vector<std::string>& needless = {});
 
 }  // namespace starling

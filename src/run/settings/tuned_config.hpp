@@ -29,6 +29,12 @@ struct TuningChoices {
   }
 };
 
+/// How a linear model of classes is fitted where nobody is protected: to the end, with the penalty of scikit-learn.
+struct PlainFit {
+  Round rounds;  ///< of all passes
+  double l2;     ///< λ
+};
+
 struct TunedConfig : LearningConfig, TuningChoices {
   TunedConfig() { deals_evenly = true; }
   ModelChoice model;
@@ -41,6 +47,7 @@ struct TunedConfig : LearningConfig, TuningChoices {
   std::optional<double> largest_norm;   ///< of all records, where nobody is protected; none: nobody has looked
   std::optional<double> kept_features;  ///< the part of features that the rule has not dropped; none: it chose nothing
   bool whole_rounds = false;            ///< the rule has chosen rounds of all records
+  std::optional<PlainFit> plain_fit;    ///< the rule fits to the end; none: it does not
 
   /// Whether --tuning is to choose what the user left open, if there is a rule.
   [[nodiscard]] bool tunes() const;

@@ -46,9 +46,10 @@ class FeatureRelease {
   [[nodiscard]] double kept() const { return kept_; }
   /// Whether standardised features are clipped, so that no record moves a model far. Labels that are numbers may be
   /// linear in features with heavy tails, and intervals of time may be rare: without noise such features stay as they
-  /// are.
+  /// are, and so do all where a model is fitted to the end.
   [[nodiscard]] bool clips() const {
-    return !exact_ || run_.loss == nullptr || (run_.loss->classifies() && run_.loss->link() != Link::hazard);
+    const bool may_be_rare = run_.loss != nullptr && (!run_.loss->classifies() || run_.loss->link() == Link::hazard);
+    return !exact_ || !(may_be_rare || config_.plain_fit);
   }
   [[nodiscard]] bool standardises_labels() const { return label_.has_value(); }
   /// Whether labels that are standardised have a deviation of 1 then, and not only a mean of 0.

@@ -190,6 +190,7 @@ RuleFacts rule_facts(const TunedConfig& config, const Loss& loss, View shares, s
   if (!config.norm.empty()) facts.norm = config.norm.front() / in_gradients;
   if (config.largest_norm) facts.largest_norm = *config.largest_norm / in_gradients;
   facts.norm_l1 = config.norm.size() < 2 ? std::nullopt : std::optional(config.norm[1] / in_gradients);
+  if (config.plain_fit) facts.rounds_of_fit = config.plain_fit->rounds;
   facts.epochs = config.data.epochs;
   facts.rounds = config.rounds;
   if (config.given("batch")) facts.batch = config.data.batch;
@@ -220,6 +221,8 @@ std::vector<TunedValue> tuned_values(const TunedConfig& config, const RuleFacts&
   if (facts.most_records) choose("batch", fmt::format("{}", rule.batch), reason_of_rounds(config, facts, rule, steps));
   if (config.privacy.protects()) choose("clip", short_number(rule.clip), reason_of_clip(config, facts, rule));
   choose("step", short_number(rule.step), reason_of_step(facts, rule));
+  if (config.plain_fit)
+    choose("l2", short_number(config.plain_fit->l2), "what is known beforehand weighs as one record");
   choose("step-decay", "linear", "a run ends with little noise and little disagreement");
   for (TunedValue& each : of_command) choose(each.option.c_str(), std::move(each.value), std::move(each.reason));
   if (config.privacy.mechanism_row().gaussian() && config.correlation == CorrelationChoice::automatic) {
@@ -229,11 +232,18 @@ std::vector<TunedValue> tuned_values(const TunedConfig& config, const RuleFacts&
   return values;
 }
 
+bool may_fit_to_the_end(const TunedConfig& config, const Loss& loss) {
+  const bool is_open = !config.given("epochs") && !config.given("batch") && !config.given("step") && !config.rounds;
+  const bool is_linear = config.model.kind == ModelChoice::Kind::linear && !config.model.own && loss.classifies();
+  return is_open && is_linear && !config.privacy.protects() && !curvature_without_bounds(config, loss, 1);
+}
+
 std::int64_t tuned_passes(const TunedConfig& config, const Loss* loss, std::optional<std::int64_t> most_records,
                           std::optional<std::int64_t> least_records) {
   const bool is_open = !config.given("epochs") && !config.rounds && most_records.value_or(0) > 0;
   if (!is_open) return config.data.epochs;
   if (!config.privacy.protects()) {
+    if (config.plain_fit) return passes_without_noise(*most_records, least_records, config.plain_fit->rounds);
     const bool is_short = config.model.is_network() || (loss != nullptr && curvature_without_bounds(config, *loss, 1));
     return passes_without_noise(*most_records, least_records, is_short ? rounds_of_short_steps : rounds_of_rule);
   }

@@ -40,6 +40,10 @@ namespace starling {
                                                    const LearningRule& rule, std::vector<TunedValue> of_command,
                                                    const std::string& steps);
 
+/// Whether a run without noise may fit its model to the end: a linear model of classes, of which nobody chose passes,
+/// batches, rounds or steps.
+[[nodiscard]] bool may_fit_to_the_end(const TunedConfig& config, const Loss& loss);
+
 /// Passes over the data, which can be read again where `most_records` is known: sixteen under Gaussian noise with a
 /// total price, passes_without_noise() without a mechanism, else what the user gave.
 [[nodiscard]] std::int64_t tuned_passes(const TunedConfig& config, const Loss* loss,

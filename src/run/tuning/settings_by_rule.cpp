@@ -93,6 +93,7 @@ void SettingsByRule::choose_passes(const std::optional<std::int64_t>& most_recor
   };
   const bool protects = config().privacy.protects();
   if (method_.plays_once && !protects) return take(config().data.epochs);
+  choose_plain_fit(most_records);
   std::optional<std::int64_t> least_records;
   if (method_.own_means && most_records && !protects) {
     for (const double records : method_.records_of_clients()) {
@@ -115,11 +116,22 @@ void SettingsByRule::choose_passes(const std::optional<std::int64_t>& most_recor
   if (config().whole_rounds) take(passes_of_whole_rounds);
 }
 
+/// Plans a fit to the end where nobody is protected and nobody chose otherwise.
+void SettingsByRule::choose_plain_fit(const std::optional<std::int64_t>& most_records) {
+  const bool may = method_.may_penalise && run_.loss != nullptr && most_records.value_or(0) > 0 &&
+                   may_fit_to_the_end(config(), *run_.loss);
+  if (!may) return;
+  const Vector records = method_.records_of_clients();
+  const auto parameters = static_cast<double>((run_.inputs.dataset.shape.features + 1) * run_.loss->scores());
+  config().plain_fit = PlainFit{rounds_of_fit(static_cast<double>(records.size()), parameters), 1 / sum(records)};
+}
+
 /// Tells the choices and what to expect of them.
 std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::int64_t>& most_records) {
   const TunedConfig& config = this->config();
   const std::unique_ptr<Model> model = make_model(config.model, *run_.loss, run_.inputs.dataset.shape);
   RuleFacts facts = method_.facts(most_records, model->dimension());
+  if (config.plain_fit && !config.given("l2")) facts.l2 = config.plain_fit->l2;
   if (config.kept_features && !config.model.is_network()) {
     // Noise in parameters of features that are dropped moves no score. A constant alone wants no large scores.
     if (config.kept_features == 0) facts.unit *= unit_of_constant;

@@ -39,6 +39,7 @@ class SettingsByRule {
  private:
   [[nodiscard]] TunedConfig& config() const { return method_.config; }
   void say_that_no_rule_is_known(const std::string& why_not) const;
+  void choose_plain_fit(const std::optional<std::int64_t>& most_records);
   void choose_passes(const std::optional<std::int64_t>& most_records);
   [[nodiscard]] std::vector<TunedValue> values_of_rule(const std::optional<std::int64_t>& most_records);
   [[nodiscard]] std::string outlook_of(const RuleFacts& facts, std::size_t parameters);

@@ -40,6 +40,7 @@ struct TunedMethod {
   std::string why_own_units;     ///< why features must have the units that they have; empty if they may be standardised
   std::string steps;             ///< the name of what makes a release of each client
   bool plays_once;               ///< whether the rule adds no passes, since what is played is measured
+  bool may_penalise;             ///< whether a penalty of the rule's is the only bound on models
   bool own_means;                ///< whether single clients step by means over their own batches
   ReleasePath norms;             ///< the paths by which histograms of norms and of features leave a client
   ReleasePath features;

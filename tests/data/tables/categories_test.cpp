@@ -99,7 +99,7 @@ TEST_F(Encode, RefusesTablesThatDoNotFit) {
       {"no header", "smoker,no,0\nsmoker,yes,1\n", {"codes.csv", "column, category and value"}},
       {"another column", "column,category,value,n\nsmoker,no,0,7\n", {"codes.csv", "column, category and value"}},
       {"no value", "column,category\nsmoker,no\n", {"codes.csv", "column, category and value"}},
-      {"nothing", "column,category,value\n", {"codes.csv", "no category"}},
+      {"nothing", "column,category,value\n", {"column 'smoker' is 'yes'", "--encode"}},
       {"empty", "", {"codes.csv", "column, category and value"}},
   };
   expect_refused(faults, [&](const std::string& codes) { read("age,smoker,y\n30,yes,2.5\n40,no,3\n", with(codes)); });

@@ -68,6 +68,22 @@ TEST(LearningRule, TakesAsManyPassesWithoutNoiseAsRecordsAreFew) {
   EXPECT_EQ(passes_without_noise(1'000'000, 1, 1024), 5);
 }
 
+// Rounds that take about as long, whatever the clients and parameters; steps do not shorten with them.
+TEST(LearningRule, FitsToTheEndWithoutNoise) {
+  EXPECT_EQ(rounds_of_fit(5, 20), 4096);
+  EXPECT_EQ(rounds_of_fit(50, 1000), 1250);
+  EXPECT_EQ(rounds_of_fit(1000, 1000), 256);
+  EXPECT_EQ(passes_without_noise(100, {}, 4096), 1024);
+  RuleFacts facts = census();
+  facts.noise = ChargeKind::unbounded;
+  facts.epochs = 4;
+  const LearningRule early = learning_rule(facts);
+  facts.rounds_of_fit = 4096;
+  const LearningRule rule = learning_rule(facts);
+  EXPECT_EQ(rule.rounds_of_pass, 931) << "batches of 7 of 6513 records";
+  EXPECT_NEAR(rule.step, early.step * std::sqrt(static_cast<double>(early.rounds) / 256), 1e-12);
+}
+
 // 1/(ℓ'' max(R², Q²/m)), whatever the clients and their slopes.
 TEST(LearningRule, StepsStablyWhereNothingBoundsGradients) {
   RuleFacts facts = census();

@@ -483,7 +483,11 @@ void complete_vertical_config(VerticalConfig& config, const Options& options) {
   config.why_not.more_rounds = config.static_regret ? "regret is counted"
                                : config.on_shares() ? "the model is a mean over the second half of the rounds"
                                                     : "";
-  keep_configuration(options, config);
+  std::vector<std::string> needless;
+  if (config.on_shares()) {
+    for (const Relation& each : relations_of_shares()) needless.push_back(each.other.substr(0, each.other.find('=')));
+  }
+  keep_configuration(options, config, {}, needless);
 }
 
 Manual vertical_manual() {
