@@ -10,7 +10,6 @@ from histogram_case import *
 
 RECORDS = 1500  # of each
 SHARE = 0.1
-LABEL_SHARE = 0.02  # of what features leave, for shares of classes
 UNITS = {"age": (45, 12), "income": (5e4, 3e4), "rate": (0.02, 0.01)}
 
 
@@ -86,17 +85,17 @@ class Features(HistogramCase):
 
     def test_a_record_pays_its_price_in_all(self):
         privacy = self.summary_of(1, [*self.mu, "--noise-correlation", "none", "--delta", 1e-6], "run")["privacy"]
-        features, labels, gradient = (0.6 * math.sqrt(share) for share in (SHARE, (1 - SHARE) * LABEL_SHARE, (1 - SHARE) * (1 - LABEL_SHARE)))
+        features, gradient = (0.6 * math.sqrt(share) for share in (SHARE, 1 - SHARE))
         self.assertLessEqual(privacy["mu"], 0.6)
         self.assertAlmostEqual(privacy["mu"], 0.6, delta=1e-12)
-        for found, expected in ((privacy["mu_per_release"], gradient), (privacy["features"]["mu"], features), (privacy["norms"]["mu"], labels)):
+        for found, expected in ((privacy["mu_per_release"], gradient), (privacy["features"]["mu"], features)):
             self.assertAlmostEqual(found, expected, delta=1e-12)
-        self.assertEqual(privacy["norms"]["share"], LABEL_SHARE)
+        self.assertIsNone(privacy["norms"])
         self.assertEqual(privacy["features"]["share"], SHARE)
         batch = int(self.config("run")["batch"])
-        whole = math.hypot(math.sqrt(privacy["releases"]) * batch * gradient, RECORDS * features, RECORDS * labels)
+        whole = math.hypot(math.sqrt(privacy["releases"]) * batch * gradient, RECORDS * features)
         self.assertAlmostEqual(privacy["client_mu"], whole, delta=1e-9 * whole)
-        self.assertIn("released once histograms or means of every feature of all its records", privacy["statement"])
+        self.assertIn("released once histograms or means of every feature and of the label of all its records", privacy["statement"])
         result = self.run_alone(["privacy", "ledger", "run/private/0/ledger", "--json"])
         for losses in json.loads(result.out)["losses"]:
             self.assertAlmostEqual(losses["record"]["mu"], 0.6, delta=1e-9)
@@ -113,7 +112,7 @@ class Features(HistogramCase):
         self.good(1, [*self.mu, "--output", "run", "--ledger", "ledger"])
         kinds = [(row["kind"], row["run"].rpartition(":")[2] if ":" in row["run"] else "rounds")
                  for row in self.rows("ledger") if "run" in row]
-        self.assertEqual(kinds[:4], [(kind, "features") for kind in ("open", "reserve", "end")] + [("open", "norms")])
+        self.assertEqual(kinds[:4], [(kind, "features") for kind in ("open", "reserve", "end")] + [("open", "rounds")])
         summary = self.summary_in("run")
         self.assertEqual(summary["privacy"]["ledger"]["earlier_runs"], 0)
         self.assertAlmostEqual(summary["privacy"]["ledger"]["record_epsilon"], summary["privacy"]["record_epsilon"], delta=1e-9)
@@ -175,7 +174,7 @@ class Features(HistogramCase):
         again = self.good(1, [*words, "--output", "run-2"])
         self.assertEqual((len(chosen(first)), chosen(first)), (1, chosen(again)))
         losses = json.loads(self.run_alone(["privacy", "ledger", "ledger", "--json"]).out)["losses"][0]["record"]
-        self.assertAlmostEqual(losses["mu"], 0.6 * math.sqrt(1 + (1 - SHARE) * (1 - LABEL_SHARE)), delta=1e-9)
+        self.assertAlmostEqual(losses["mu"], 0.6 * math.sqrt(2 - SHARE), delta=1e-9)
 
     def test_persons_count_once(self):
         self.write("data.csv", table(3 * CLIENTS * RECORDS, person=True))
@@ -430,7 +429,7 @@ class Features(HistogramCase):
         summary = self.summary_in("run-1")
         scales = self.scales("run-1")
         self.assertEqual(scales[3], (0, 1, 0))
-        self.assertEqual(scales[2][2], 5, "zeros are seen")
+        self.assertTrue(2 <= scales[2][2] <= 5, "zeros are seen, and so many others as noise may hide")
         self.assertTrue([note for note in summary["notes"] if "1 of 4 features are dropped (scattered)" in note], summary["notes"])
         self.assertGreater(summary["metrics"]["test"]["accuracy"], 0.7)
         with h5py.File(self.folder / "run-1/model.h5") as file:
@@ -520,8 +519,8 @@ class Features(HistogramCase):
         truth = [float(line.rpartition(",")[2]) for line in (self.folder / "rare.csv").read_text().splitlines()[1:]]
         self.assertAlmostEqual(self.started("run-1")[1], sum(each > 0 for each in truth) / len(truth), delta=0.05)
         privacy = summary["privacy"]
-        self.assertAlmostEqual(privacy["norms"]["share"], 0.02)
-        self.assertIn("a histogram of the labels of all its records", privacy["statement"])
+        self.assertIsNone(privacy["norms"])
+        self.assertIn("of every feature and of the label of all its records", privacy["statement"])
         losses = json.loads(self.run_alone(["privacy", "ledger", "run-1/private/0/ledger", "--json"]).out)["losses"]
         self.assertAlmostEqual(losses[0]["record"]["mu"], privacy["mu"], delta=1e-9)
         again = self.run_alone(["omd", "--config", "run-1/config.ini", "--output", "again", "--json"], as_they_are=True)
@@ -559,7 +558,7 @@ class Features(HistogramCase):
         words = self.rare(60, 0)
         self.good(1, [*words, "--total-epsilon", 0.3, "--noise-key", "seed", "--output", "run"])
         self.assertEqual(self.config("run")["start"], "uniform")
-        self.assertIsNone(self.summary_in("run")["privacy"]["norms"])
+        self.assertIsNone(self.summary_in("run")["privacy"]["features"])
 
     def test_a_budget_may_forbid_it(self):
         result = self.good(1, [*self.mu, "--budget", 100, "--ledger", "ledger", "--batch", 1, "--noise-correlation", "none", "--output", "run"])

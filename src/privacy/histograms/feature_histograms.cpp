@@ -12,6 +12,9 @@ namespace starling {
 namespace {
 
 constexpr std::size_t widest = 6;        ///< octaves of a window
+constexpr std::size_t least_usual = 13;  ///< magnitudes of 2^-7 …
+constexpr std::size_t most_usual = 41;   ///< … 2^21: beyond, values are few, and noise is likelier
+constexpr double doubt = 2;              ///< deviations by which windows beyond must stand out more
 constexpr std::size_t nearby = 4;        ///< octaves from a window to bins that belong to it, at most
 constexpr double noticed = 4.5;          ///< deviations of a bin beside a window that belongs to it
 constexpr double part_far_away = 0.02;   ///< of the window's records, from which a bin far away belongs to it too
@@ -40,7 +43,8 @@ OctaveWindow fullest_window(View summed, double deviation) {
   OctaveWindow fullest;
   const auto look = [&](std::size_t first, std::size_t width, bool positive, bool negative, double count) {
     const auto bins = static_cast<double>(width * (positive && negative ? 2 : 1));
-    const double signal = count / (deviation * std::sqrt(bins));
+    const bool usual = first >= least_usual && first + width <= most_usual;
+    const double signal = count / (deviation * std::sqrt(bins)) - (usual ? 0 : doubt);
     if (signal > fullest.signal) fullest = {first, first + width, positive, negative, count, signal};
   };
   for (std::size_t first = 0; first < FeatureHistograms::magnitudes; ++first) {
@@ -118,6 +122,11 @@ std::optional<std::size_t> FeatureHistograms::bin_of(double value) {
   return static_cast<std::size_t>(exponent) + (value > 0 ? 1 : 1 + magnitudes);
 }
 
+Vector FeatureHistograms::counts_of_classes(View summed, std::size_t classes) {
+  const View counts = summed.subspan(bin_of(1).value(), classes);
+  return {counts.begin(), counts.end()};
+}
+
 void FeatureHistograms::count(View values, Counts& counts) const {
   for (std::size_t j = 0; j < values.size(); ++j) {
     if (const auto bin = bin_of(values[j])) counts[bins * j + *bin] += j + 1 == histograms() ? weight_ : 1;
@@ -144,8 +153,10 @@ FeatureSight feature_sight(View summed, double deviation, double least) {
                       FeatureHistograms::bins);
   const OctaveWindow window = fullest_window(summed, deviation);
   if (window.last == 0 || window.signal < least) {
-    const bool zeros = summed[0] >= least * deviation;
-    return {zeros ? FeatureSight::Kind::zeros : FeatureSight::Kind::nothing};
+    if (summed[0] < least * deviation) return {};
+    FeatureSight zeros{FeatureSight::Kind::zeros};
+    zeros.others = least * deviation / summed[0];
+    return zeros;
   }
   const Vector kept = kept_bins(summed, deviation, window);
   double all = kept[0];

@@ -31,6 +31,7 @@ class FeatureHistograms : public NoisyCounts {
   static constexpr std::size_t magnitudes = 64;
   static constexpr std::size_t bins = 1 + 2 * magnitudes;
   static constexpr int lowest_exponent = -20;
+  static constexpr std::size_t most_classes = 44;  ///< that labels may have which are counted as values 2^k
   /// Deviations of the noise from which a count is taken for records.
   static constexpr double above_noise = 3.75;
 
@@ -40,6 +41,8 @@ class FeatureHistograms : public NoisyCounts {
   /// NoisyCounts.
   FeatureHistograms(std::size_t features, double mu, std::int64_t records, std::size_t weight = 1);
 
+  /// The counts of `classes` classes in a histogram of values 2^k.
+  [[nodiscard]] static Vector counts_of_classes(View summed, std::size_t classes);
   /// The bin of a value: 0 of zero, 1 … 64 of positive ones, ascending, 65 … 128 of negative ones by magnitude; none of
   /// what is not finite.
   [[nodiscard]] static std::optional<std::size_t> bin_of(double value);
@@ -65,14 +68,15 @@ struct FeatureSight {
   FeatureMoments moments = {};
   ValueRange range = {};  ///< of these values, half as wide again
   double reach = 0;       ///< from the mean to the nearer end of the bin with values that is farthest from it
+  double others = 1;      ///< the part of the records that may have other values than zero, where zeros alone are seen
 };
 
 /// What a feature's histogram shows, summed over clients; `deviation` is that of the noise on a sum. Values are taken
 /// to lie evenly in their bins. They are looked for in windows of one to six octaves, of one sign or both: a window
 /// whose count is `above_noise` deviations of the noise on it holds records. Of all windows the one of most signal
 /// counts, with bins nearby that stand out themselves, and bins far away that have a fiftieth of its count besides.
-/// Bins in it below a deviation count as empty. Noise alone is taken for values in about 3 % of histograms. `least` may
-/// be another number of deviations.
+/// Bins in it below a deviation count as empty. Windows beyond 2^-7 … 2^21 must stand out by two deviations more. Noise
+/// alone is taken for values in about 2 % of histograms. `least` may be another number of deviations.
 [[nodiscard]] FeatureSight feature_sight(View summed, double deviation, double least = FeatureHistograms::above_noise);
 
 }  // namespace starling

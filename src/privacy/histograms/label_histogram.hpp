@@ -31,8 +31,8 @@ class LabelHistogram : public NoisyCounts {
 inline constexpr double noise_of_labels = 1.0 / 15;
 
 /// Mean and deviation of the labels from their histogram, summed over clients, as if they lay evenly in bins;
-/// `deviation` is that of the noise on a sum. Bins below three deviations count as empty. None where the others have
-/// less than half of all `records`.
+/// `deviation` is that of the noise on a sum. A bin counts from four deviations on, from three beside one of two, and
+/// from two beside one that counts. None where these have less than half of all `records`.
 [[nodiscard]] std::optional<FeatureMoments> label_moments(View summed, const ValueRange& range, double deviation,
                                                           std::int64_t records);
 

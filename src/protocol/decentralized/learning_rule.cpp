@@ -12,6 +12,7 @@ namespace {
 
 constexpr double useful_scores = 3;       ///< κ, times u
 constexpr double useful_odds = 1.5;       ///< κ of two classes: more noise makes probabilities too extreme
+constexpr double signal_of_useful_odds = 6;  ///< ρ below which noise is to leave most answers to the constant
 constexpr double least_widening = 1.5;    ///< of the clip, likewise
 constexpr double longest_step = 16;       ///< times u √(256/(T E))/(C R)
 constexpr double largest_unit_noise = 2;  ///< F: a replaced record moves a sum by 2 C
@@ -111,7 +112,9 @@ bool are_odds(const RuleFacts& facts, const LearningRule& rule) {
 /// The deviation that noise may have at the end of a run of constant steps: of scores, or of exponents.
 double useful_noise(const RuleFacts& facts, const LearningRule& rule) {
   if (facts.map.in_exponents) return useful_shift(std::max(2.0, static_cast<double>(facts.dimension)));
-  return (are_odds(facts, rule) ? useful_odds : useful_shift(facts.scores)) * facts.unit;
+  if (!are_odds(facts, rule)) return useful_shift(facts.scores) * facts.unit;
+  const double signal = facts.noise == ChargeKind::gaussian ? signal_to_noise(facts, rule) : signal_of_useful_odds;
+  return useful_odds * std::clamp(signal / signal_of_useful_odds, 0.5, 1.0) * facts.unit;
 }
 
 /// η_1 without noise.
@@ -148,7 +151,7 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
 /// Records whose gradients are clipped make probabilities of two classes too extreme. Where there is little noise, the
 /// clip is as wide as the steepest slope, which clips no record of typical norm.
 double clip_widening(const RuleFacts& facts, const LearningRule& rule) {
-  if (!are_odds(facts, rule) || facts.noise != ChargeKind::gaussian) return 1;
+  if (!are_odds(facts, rule) || facts.noise != ChargeKind::gaussian || facts.constant_alone) return 1;
   const double excess = signal_to_noise(facts, rule) - signal_of_some_cost;
   return std::lerp(least_widening, 2, std::clamp(excess / (signal_of_little_cost - signal_of_some_cost), 0.0, 1.0));
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -29,15 +30,22 @@ constexpr double greatest_share_of_means = 0.25;
 constexpr double noise_of_means = 0.1;          ///< with which means within −1 … 1 are seen
 constexpr double deviation_in_range = 1.0 / 3;  ///< of values within −1 … 1 of which no more is known
 constexpr double part_of_window = 0.25;  ///< of all records, that a window of a feature's values is expected to have
+constexpr double part_of_useful_bin = 0.8;    ///< of all records, in the least bin that is worth a release
+constexpr double part_of_label_window = 0.4;  ///< of all records, that a window of labels is expected to have
 constexpr double clip = 5;               ///< deviations, at which standardised features are clipped
 constexpr double means_of_one_size = 4;  ///< deviations; values that lie evenly in one octave have 5.2
-constexpr double least_seen_of_range = 0.04;  ///< deviation of labels that fill more than one bin of 1/16
-constexpr LabelShares shares_of_labels{
-    .least = 0.05, .greatest = 0.25, .wanted_noise = noise_of_labels, .most_noise = noise_of_labels};
-constexpr double label_noise = 1.0 / 16;                   ///< in records of all clients, with which labels are seen
+constexpr double least_seen_of_range = 0.04;               ///< deviation of labels that fill more than one bin of 1/16
 constexpr double least_of_guess = 2;                       ///< deviations of a window in which labels may be
+constexpr double label_noise = 1.0 / 16;                   ///< in records of all clients, with which labels are seen
+constexpr double class_noise = 1.0 / 64;                   ///< likewise classes
 constexpr std::size_t most_named = 5;                      ///< features in a message
 constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms have 103 MB
+
+/// Other values than zero are made as large as a flag of half as many ones would be, standardised: as many may be
+/// there.
+double limit_of_others(double others) {
+  return std::clamp(std::sqrt(2 / others), 2.0, clip);
+}
 
 }  // namespace
 
@@ -117,12 +125,22 @@ double FeatureRelease::wanted_share(double noise, std::int64_t records) {
 }
 
 /// The same within the range of shares, or the share that was asked for. None where not even a bin of all records would
-/// stand out.
+/// stand out, and of four fifths where labels are classes: then a constant answers as well.
 std::optional<double> FeatureRelease::share_for(double noise, std::int64_t records) const {
   const double least = FeatureHistograms::above_noise * noise / static_cast<double>(records);
   const double share = asked_for_ ? share_ : std::clamp(wanted_share(noise, records), least_share, greatest_share);
-  if (least * std::sqrt(greatest_share / share) > 1) return std::nullopt;
+  const double greatest_bin = classes_ > 0 ? part_of_useful_bin : 1;
+  if (least * std::sqrt(greatest_share / share) > greatest_bin) return std::nullopt;
   return std::stod(fmt::format("{:.3g}", share));
+}
+
+/// The share at which a histogram of labels alone shows them. **Collective.**
+double FeatureRelease::share_of_label_alone(HistogramFacts facts) const {
+  if (asked_for_) return share_;
+  const double least = FeatureHistograms::above_noise * take_share(facts, greatest_share) /
+                       static_cast<double>(records_of(run_.agreement, facts));
+  const double share = greatest_share * std::pow(least / part_of_label_window, 2);
+  return std::stod(fmt::format("{:.3g}", std::clamp(share, least_share, greatest_share)));
 }
 
 /// Whether features, or labels beside them, may be looked at; finds out which. **Collective.**
@@ -154,13 +172,16 @@ double FeatureRelease::take_share(HistogramFacts& facts, double share) const {
   return noise_of_sum(method_, run_, facts);
 }
 
-/// The weight of the label's histogram beside those of so many features: a third of the price, or more where labels
-/// would not be seen. `noise` is the deviation of the noise on a sum of one histogram alone, in records of all clients.
-std::size_t FeatureRelease::weight_of_label(std::size_t features, double noise) {
+/// The weight of the label's histogram beside those of so many features: as much as shows it. `noise` is the deviation
+/// of the noise on a sum of one histogram alone, in records of all clients.
+std::size_t FeatureRelease::weight_of_label(std::size_t features, double noise) const {
   const auto count = static_cast<double>(features);
-  const double left = label_noise * label_noise - noise * noise;
+  const double most_noise = classes_ > 0 ? class_noise : label_noise;
+  const double left = most_noise * most_noise - noise * noise;
   const double wanted = left > 0 ? std::sqrt(count / left) * noise : std::numeric_limits<double>::infinity();
-  return static_cast<std::size_t>(std::lround(std::clamp(wanted, std::sqrt(count / 2), 2 * std::sqrt(count)) + 0.5));
+  const double third = std::sqrt(count / 2);                                                             // of the price
+  if (classes_ > 0) return static_cast<std::size_t>(std::clamp(wanted, 1.0, std::max(third / 2, 1.0)));  // a ninth
+  return static_cast<std::size_t>(std::lround(std::clamp(wanted, third, 2 * std::sqrt(count)) + 0.5));
 }
 
 /// The counts of all clients of these features, and of the label if it is standardised; nothing where no budget allows
@@ -169,7 +190,8 @@ std::optional<Vector> FeatureRelease::counts_of(HistogramFacts facts, std::size_
   const FeatureHistograms form(facts.form.histograms, 1, 0, weight);
   Vector origins;
   for (const Standardisation& each : ranges_) origins.push_back(each.of(0));
-  return release_of(std::move(facts), [&](Stream& stream) { return count_features(stream, form, features_, origins); });
+  return release_of(std::move(facts),
+                    [&](Stream& stream) { return count_features(stream, form, features_, origins, classes_); });
 }
 
 /// The sum over all clients of what `count` finds in their records; nothing where no budget allows the release.
@@ -199,7 +221,9 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
     label_ = FeatureSight{FeatureSight::Kind::values, {0, deviation_in_range}, {-1, 1}};
   }
   const std::size_t count = column_of_.size();
-  const std::size_t labels = has_label() && !label_range_.is_clipped() ? 1 : 0;
+  const bool numbers = has_label() && !label_range_.is_clipped();
+  classes_ = classes_of_start(config_, run_.loss);
+  const std::size_t labels = numbers || classes_ > 0 ? 1 : 0;
   HistogramFacts facts{.name = "histograms of features",
                        .end = end_of_features,
                        .form = FeatureHistograms::form_of(1),
@@ -211,9 +235,9 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
   facts.form = FeatureHistograms::form_of(count + labels, weight);
   const double noise_of_most = take_share(facts, greatest_share);
   const double wanted = wanted_share(noise_of_most, records);
-  if (labels == 0 && wanted > share_for_means && all_have_ranges()) return means(std::move(facts), records);
+  if (!numbers && wanted > share_for_means && all_have_ranges()) return means(std::move(facts), records);
   const std::optional<double> share = share_for(noise_of_most, records);
-  if (share && !asked_for_ && labels == 0 && wanted > small_share && config_.data.ranges.empty() && !shows_missing_) {
+  if (share && !asked_for_ && !numbers && wanted > small_share && config_.data.ranges.empty() && !shows_missing_) {
     if (have_one_scale()) return std::nullopt;
     run_.agreement.together([&] { plan_counting(config_.data, run_.inputs.dataset, *most_records); });
   }
@@ -225,13 +249,14 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
                                                      std::size_t labels, std::size_t weight) {
   std::size_t count = column_of_.size();
   sights_.assign(count, {});
-  if (!share) {  // labels alone may be seen
+  if (!share) {  // labels alone may be seen; classes are learned from gradients as well
     count = 0;
+    if (std::exchange(classes_, 0) > 0) labels = 0;
     features_.clear();
     weight = 1;
     facts.form = FeatureHistograms::form_of(1);
   }
-  share_ = share.value_or(labels > 0 ? greatest_share : 0);
+  share_ = share.value_or(labels > 0 ? share_of_label_alone(facts) : 0);
   std::vector<std::size_t> of_one_size;
   if (count + labels > 0) {
     const double noise = take_share(facts, share_);
@@ -246,7 +271,11 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
         of_one_size.push_back(j);
       if (sights_[j].kind != FeatureSight::Kind::nothing) sights_[j].moments.mean += ranges_[j].of(0);
     }
-    if (labels > 0) take_label(part(count), noise);
+    if (classes_ > 0) {
+      take_classes(FeatureHistograms::counts_of_classes(part(count), classes_), noise);
+    } else if (labels > 0) {
+      take_label(part(count), noise);
+    }
   }
   for (std::size_t j = 0; j < sights_.size(); ++j) {
     if (sights_[j].kind == FeatureSight::Kind::nothing && ranges_[j].is_clipped()) {
@@ -275,7 +304,8 @@ bool FeatureRelease::all_have_ranges() const {
 /// Releases means of features within their ranges, where records are too few for histograms. **Collective.**
 std::optional<TunedValue> FeatureRelease::means(HistogramFacts facts, std::int64_t records) {
   facts.name = "means of features";
-  facts.form = FeatureMeans::form_of(column_of_.size());
+  const std::size_t count = column_of_.size();
+  facts.form = FeatureMeans::form_of(count + (classes_ > 0 ? classes_ - 1 : 0));
   if (!asked_for_) {
     const double noise = 2 * take_share(facts, greatest_share_of_means) / static_cast<double>(records);
     const double share = greatest_share_of_means * std::pow(noise / noise_of_means, 2);
@@ -283,10 +313,15 @@ std::optional<TunedValue> FeatureRelease::means(HistogramFacts facts, std::int64
   }
   const double noise = take_share(facts, share_);
   const std::optional<Vector> sum =
-      release_of(std::move(facts), [&](Stream& stream) { return sum_features(stream, features_); });
+      release_of(std::move(facts), [&](Stream& stream) { return sum_features(stream, features_, classes_); });
   if (!sum) return std::nullopt;
   has_means_ = true;
-  const MeansWithinRanges found = means_within_ranges(*sum, noise, records);
+  const MeansWithinRanges found = means_within_ranges(View(*sum).first(count), noise, records);
+  if (classes_ > 0) {
+    Vector counts(sum->begin() + static_cast<std::ptrdiff_t>(count) - 1, sum->end());
+    counts.front() = static_cast<double>(records) - starling::sum(View(counts).subspan(1));
+    take_classes(std::move(counts), noise);
+  }
   for (const double each : found.means) sights_.push_back({FeatureSight::Kind::values, {each, found.deviation}, {}});
   return value_of();
 }
@@ -334,6 +369,12 @@ bool FeatureRelease::has_label() const {
   return same_in_all_units && has_numbers() && !config_.label_size;
 }
 
+void FeatureRelease::take_classes(Vector counts, double noise) {
+  start_ = {
+      "start", run_.agreement.broadcast(declare_public(start_at_counts(std::move(counts), noise))),
+      "the constant that answers classes with their shares, which are released in one with the sizes of features"};
+}
+
 /// Where nothing stands out, the likeliest place of labels counts.
 void FeatureRelease::take_label(View summed, double noise) {
   label_ = feature_sight(summed, noise);
@@ -350,9 +391,8 @@ std::optional<TunedValue> FeatureRelease::refine_label(std::int64_t most_records
   const ValueRange range{run_.agreement.broadcast(declare_public(label_->range.low)),
                          run_.agreement.broadcast(declare_public(label_->range.high))};
   const LabelHistogram histogram(range, 1, 0);
-  const std::optional<LabelCounts> counts =
-      release_labels(method_, run_, most_records, asked, shares_of_labels,
-                     [&histogram](Stream& stream) { return count_labels(stream, histogram); });
+  const std::optional<LabelCounts> counts = release_labels(
+      method_, run_, most_records, asked, [&histogram](Stream& stream) { return count_labels(stream, histogram); });
   if (!counts) return std::nullopt;
   label_share_ = counts->share;
   const auto found = label_moments(counts->sum, range, counts->noise, counts->records);
@@ -428,9 +468,11 @@ TunedValue FeatureRelease::value_of() {
   };
   std::vector<std::string> values(columns_, "0/1");
   for (std::size_t j = 0; j < sights_.size(); ++j) {
-    auto [kind, moments, _, reach] = sights_[j];
+    auto [kind, moments, _, reach, others] = sights_[j];
+    double limit = clip;
     if (kind == FeatureSight::Kind::zeros) {  // there may be a few other values, of any size: the sign is what counts
       moments.deviation = std::ldexp(1.0, FeatureHistograms::lowest_exponent);
+      limit = limit_of_others(others);
     } else {  // values that are known to be there are not clipped, so that coefficients hold for them
       moments.deviation = std::max(moments.deviation, reach / clip);
     }
@@ -438,7 +480,7 @@ TunedValue FeatureRelease::value_of() {
     value = kind == FeatureSight::Kind::nothing ? "drop" : of(moments, ranges_[j]);
     if (kind == FeatureSight::Kind::nothing) continue;
     if (clips() || kind == FeatureSight::Kind::zeros) {
-      value += fmt::format("/{:g}", clip);
+      value += fmt::format("/{:.3g}", limit);
     } else if (ranges_[j].is_clipped()) {  // no value of the range is clipped
       value += fmt::format("/{:.6g}", (1 + std::abs(moments.mean)) / moments.deviation);
     }

@@ -52,6 +52,8 @@ class FeatureRelease {
     return !exact_ || !(may_be_rare || config_.plain_fit);
   }
   [[nodiscard]] bool standardises_labels() const { return label_.has_value(); }
+  /// The start by shares of the classes, where these were counted.
+  [[nodiscard]] const std::optional<TunedValue>& start() const { return start_; }
   /// Whether labels that are standardised have a deviation of 1 then, and not only a mean of 0.
   [[nodiscard]] bool scales_labels() const { return label_.has_value() && has_label(); }
   /// The part of the feature columns whose values are all of one size, so that histograms do not show how they differ.
@@ -69,10 +71,12 @@ class FeatureRelease {
   void choose_features();
   [[nodiscard]] static double wanted_share(double noise, std::int64_t records);
   [[nodiscard]] std::optional<double> share_for(double noise, std::int64_t records) const;
+  [[nodiscard]] double share_of_label_alone(HistogramFacts facts) const;
   [[nodiscard]] std::string names_of(const std::vector<std::size_t>& features) const;
   [[nodiscard]] bool is_of_use(const std::optional<std::int64_t>& most_records);
   [[nodiscard]] double take_share(HistogramFacts& facts, double share) const;
-  [[nodiscard]] static std::size_t weight_of_label(std::size_t features, double noise);
+  [[nodiscard]] std::size_t weight_of_label(std::size_t features, double noise) const;
+  void take_classes(Vector counts, double noise);
   [[nodiscard]] std::optional<Vector> counts_of(HistogramFacts facts, std::size_t weight);
   [[nodiscard]] std::optional<TunedValue> exact(std::int64_t most_records);
   [[nodiscard]] bool has_label() const;
@@ -99,6 +103,8 @@ class FeatureRelease {
   bool has_means_ = false;             ///< means were released in place of histograms
   std::vector<FeatureSight> sights_;   ///< of these features, in units of their ranges
   std::optional<FeatureSight> label_;  ///< of labels, where they are standardised, likewise
+  std::size_t classes_ = 0;            ///< of labels, where their shares are released
+  std::optional<TunedValue> start_;
   bool guesses_labels_ = false;
   bool shows_missing_ = false;
   double label_share_ = 0;

@@ -42,6 +42,17 @@ void take_means(const Batch& batch, const Batch::Range& records, const std::vect
   }
 }
 
+/// The class that most of these records have, the first of these.
+int class_of(const Batch& batch, const Batch::Range& records, std::size_t classes) {
+  std::vector<std::size_t> own(classes);
+  for (std::size_t i = records.first; i < records.first + records.count; ++i) {
+    const double label = batch.label(i);  // a binary loss has -1 and 1
+    const std::size_t k = label > 0 ? static_cast<std::size_t>(label) : 0;
+    if (k < classes) ++own[k];
+  }
+  return static_cast<int>(std::ranges::max_element(own) - own.begin());
+}
+
 /// Reads a planned stream to its end. `count` gets each record, or all records of each person.
 Secret<Counts> counted(Stream& stream, std::size_t length,
                        const std::function<void(const Batch&, const Batch::Range&, Counts&)>& count) {
@@ -101,20 +112,27 @@ Secret<Counts> count_gradients(Stream& stream, const NormHistogram& histogram, M
 }
 
 Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histograms,
-                              const std::vector<std::size_t>& features, View origins) {
+                              const std::vector<std::size_t>& features, View origins, std::size_t classes) {
   Vector means(histograms.histograms());
   return counted(stream, histograms.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
     take_means(batch, records, features, means);
     for (std::size_t j = 0; j < features.size(); ++j) means[j] -= origins[j];
+    if (classes > 0) means.back() = std::ldexp(1.0, class_of(batch, records, classes));
     histograms.count(means, counts);
   });
 }
 
-Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features) {
+Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features, std::size_t classes) {
   Vector means(features.size());
-  return counted(stream, features.size(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
+  Vector values;
+  const std::size_t length = features.size() + (classes > 0 ? classes - 1 : 0);
+  return counted(stream, length, [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
     take_means(batch, records, features, means);
-    FeatureMeans::add(means, counts);
+    values = means;
+    values.resize(length, -1);
+    const int own = classes > 0 ? class_of(batch, records, classes) : 0;
+    if (own > 0) values[features.size() + static_cast<std::size_t>(own) - 1] = 1;
+    FeatureMeans::add(values, counts);
   });
 }
 
@@ -124,21 +142,6 @@ Secret<Counts> count_labels(Stream& stream, const LabelHistogram& histogram) {
     for (std::size_t i = records.first; i < records.first + records.count; ++i) sum += batch.label(i);
     histogram.count(sum / static_cast<double>(records.count), counts);
   });
-}
-
-Secret<Counts> count_classes(Stream& stream, std::size_t classes) {
-  std::vector<std::size_t> own(classes);
-  return counted(stream, LabelHistogram::form().length(),
-                 [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
-                   std::ranges::fill(own, 0);
-                   for (std::size_t i = records.first; i < records.first + records.count; ++i) {
-                     const double label = batch.label(i);  // a binary loss has -1 and 1
-                     const std::size_t k = label > 0 ? static_cast<std::size_t>(label) : 0;
-                     if (k < classes) ++own[k];
-                   }
-                   const auto most = std::ranges::max_element(own);
-                   if (*most > 0) ++counts[static_cast<std::size_t>(most - own.begin())];
-                 });
 }
 
 }  // namespace starling

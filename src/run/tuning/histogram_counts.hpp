@@ -36,15 +36,16 @@ void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64
                                              bool person_mean);
 
 /// Likewise of these features of dense records, each less its origin, and of their labels if there is one histogram
-/// more. A person counts once, by the means of its records.
+/// more: of so many `classes`, class k as the value 2^k, or of numbers where these are 0. A person counts once, by the
+/// means of its records, and in the class that most of them have, the first of these.
 [[nodiscard]] Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histograms,
-                                            const std::vector<std::size_t>& features, View origins);
-/// Adds up these features of dense records for their means (FeatureMeans). A person counts once, as above.
-[[nodiscard]] Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features);
+                                            const std::vector<std::size_t>& features, View origins,
+                                            std::size_t classes);
+/// Adds up these features of dense records for their means (FeatureMeans), and then, for each class but the first of
+/// so many, 1 for a record of it and −1 for others. A person counts once, as above.
+[[nodiscard]] Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features,
+                                          std::size_t classes);
 /// Likewise of their labels alone.
 [[nodiscard]] Secret<Counts> count_labels(Stream& stream, const LabelHistogram& histogram);
-/// Likewise of their classes, k in bin k of a histogram of labels. A person counts once, in the class that most of its
-/// records have, the first of these.
-[[nodiscard]] Secret<Counts> count_classes(Stream& stream, std::size_t classes);
 
 }  // namespace starling

@@ -1,5 +1,5 @@
-/// The release of a histogram of labels alone, before the first round (docs/methods/privacy.md, "Mean and deviation of
-/// labels" and "Shares of classes").
+/// Releases of labels before the first round: a histogram of them alone (docs/methods/privacy.md, "Mean and deviation
+/// of labels"), and the start that counts of classes give ("Shares of classes").
 #pragma once
 
 #include <cstdint>
@@ -20,32 +20,19 @@ struct LabelCounts {
   double share = 0;          ///< what it has had of what histograms of features have left of the squares of μ
 };
 
-/// The least and greatest share of the squares of μ that a histogram of labels may have, and the noise that decides
-/// between them.
-struct LabelShares {
-  double least = 0;
-  double greatest = 0;
-  // Deviations of the noise on a count, as parts of all records:
-  double wanted_noise = 0;  ///< larger noise asks for a larger share
-  double most_noise = 0;    ///< at the greatest share: beyond it the histogram is of no use
-};
-
-/// The share is the one that was asked for, else as much as `shares` allow. Nothing where these do not suffice, or no
-/// budget allows the release. **Collective.**
+/// The share is the one that was asked for, else 0.05, or as much as makes the noise on a count noise_of_labels of all
+/// records, at most 0.25. Nothing where that does not suffice, or no budget allows the release. **Collective.**
 [[nodiscard]] std::optional<LabelCounts> release_labels(const TunedMethod& method, const TuningTerms& run,
                                                         std::int64_t most_records, const std::optional<double>& asked,
-                                                        const LabelShares& shares,
                                                         const std::function<Secret<Counts>(Stream&)>& count);
 
-/// Released shares of the classes, as --start has them.
-struct ClassStart {
-  TunedValue start;
-  double share = 0;  ///< what they have cost, as above
-};
-/// The start at the constant that answers the classes with their shares. Nothing where the model cannot start so, the
-/// user said another start, or nothing is released. **Collective.**
-[[nodiscard]] std::optional<ClassStart> start_by_classes(const TunedMethod& method, const TuningTerms& run,
-                                                         std::int64_t most_records, const std::optional<double>& asked);
+/// The number of classes whose shares are to be released, for a start at the constant that answers with them; 0 where
+/// the model cannot start so, or the user said another start.
+[[nodiscard]] std::size_t classes_of_start(const TunedConfig& config, const Loss* loss);
+/// The value of --start at these counts of the classes, which have noise of this deviation. Counts of
+/// more than two are drawn to even ones by what their noise says, and one below its deviation may be one of noise
+/// alone.
+[[nodiscard]] std::string start_at_counts(Vector counts, double noise);
 
 /// The deviation of the noise on a count, summed over all clients: the same bits on all ranks. **Collective.**
 [[nodiscard]] double noise_of_sum(const TunedMethod& method, const TuningTerms& run, const HistogramFacts& facts);

@@ -32,6 +32,8 @@ constexpr double usual_scale_share = 0.01;
 constexpr double most_unresolved = 0.5;                ///< of features, beside which a bound on the loss still holds
 constexpr double part_of_filled_norm = 0.75;           ///< of that of standardised features
 constexpr double unit_of_constant = 0.25;              ///< of the unit of scores
+constexpr double unit_of_constant_number = 0.5;        ///< likewise, of labels that are numbers
+constexpr double least_unit_of_numbers = 0.25;         ///< likewise, beside features
 constexpr double signal_of_useful_scores = 4;          ///< from which scores of numbers are worth their noise
 constexpr std::size_t most_asked = 1000;               ///< gradients of a client, where nobody is protected
 constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a typical record
@@ -133,14 +135,16 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   RuleFacts facts = method_.facts(most_records, model->dimension());
   if (config.plain_fit && !config.given("l2")) facts.l2 = config.plain_fit->l2;
   if (config.kept_features && !config.model.is_network()) {
-    // Noise in parameters of features that are dropped moves no score. A constant alone wants no large scores.
-    if (config.kept_features == 0) facts.unit *= unit_of_constant;
-    if (!facts.classifies) {  // noise of scores is to explain no less than a constant
-      const double signal = signal_to_noise(facts, learning_rule(facts));
-      facts.unit *= std::clamp(signal / signal_of_useful_scores, unit_of_constant, 1.0);
-    }
+    // Noise in parameters of features that are dropped moves no score.
     facts.dimension = std::max<std::size_t>(
         1, static_cast<std::size_t>(std::lround(*config.kept_features * static_cast<double>(facts.dimension))));
+    facts.constant_alone = config.kept_features == 0;
+    if (facts.constant_alone) {  // which wants no large scores
+      facts.unit *= facts.classifies ? unit_of_constant : unit_of_constant_number;
+    } else if (!facts.classifies) {  // noise of scores is to explain no less than a constant
+      const double signal = signal_to_noise(facts, learning_rule(facts));
+      facts.unit *= std::clamp(signal / signal_of_useful_scores, least_unit_of_numbers, 1.0);
+    }
   }
   if (asks_gradients()) {
     const double start = norm2(point_of_start(*model));
@@ -415,19 +419,18 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   config().privacy.feature_share = features.share();
   // Norms that were released first had their share of the whole.
   if (has_chosen_norms_) config().scale_share = config().scale_share.value_or(0) / (1 - features.share());
-  if (chosen->value == "none") return tell({*chosen});
+  start_ = features.start();
+  if (chosen->value == "none") {
+    tell({*chosen});
+    if (start_) tell({*start_});
+    return;
+  }
   if (features.kept() == 0 || (config().privacy.protects() && settles_sizes(features))) {
-    const bool may_release_classes = config().privacy.protects() && !has_chosen_norms_;  // both are one release
     has_chosen_norms_ = true;
     const std::optional<double> share_of_labels = std::exchange(config().scale_share, 0);
     if (std::optional<TunedValue> refined = features.refine_label(most_records.value_or(0), share_of_labels)) {
       config().scale_share = features.label_share();
       chosen = std::move(refined);
-    } else if (may_release_classes) {
-      if (auto start = start_by_classes(method_, run_, most_records.value_or(0), share_of_labels)) {
-        config().scale_share = start->share;
-        start_ = std::move(start->start);
-      }
     }
   }
   config().data.standardise = chosen->value;
@@ -526,9 +529,8 @@ HistogramShares histograms_of(const TunedConfig& config, const Loss* loss) {
   if (!config.privacy.protects()) return shares;
   shares.features = config.privacy.feature_share.value_or(0);
   shares.norms = config.scale_share.value_or(0);
-  const bool by_classes = config.start.starts_with(start_at_classes) && !config.data.standardise.empty();
-  shares.label_beside_features = config.data.standardise.find(",label=") != std::string::npos;
-  shares.labels_alone = by_classes || shares.label_beside_features;
+  shares.labels_alone = config.data.standardise.find(",label=") != std::string::npos;
+  shares.label_beside_features = shares.labels_alone || config.start.starts_with(start_at_classes);
   return shares;
 }
 

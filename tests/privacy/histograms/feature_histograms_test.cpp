@@ -80,7 +80,7 @@ TEST(FeatureHistograms, FindMeanAndDeviationToWithinTheirBins) {
   for (const auto& [mean, deviation] : {std::pair{0.0, 1.0}, {5.0, 2.0}, {-3000.0, 1000.0}, {0.02, 0.01}}) {
     Vector values;
     for (int i = 0; i < 20'000; ++i) values.push_back(mean + deviation * random.normal());
-    const auto [kind, found, range, reach] = feature_sight(histogram_of(values), 10);
+    const auto [kind, found, range, reach, others] = feature_sight(histogram_of(values), 10);
     ASSERT_EQ(kind, Kind::values);
     EXPECT_NEAR(found.mean, mean, 0.25 * deviation) << mean;
     EXPECT_NEAR(found.deviation, deviation, 0.5 * deviation) << mean;
@@ -90,7 +90,7 @@ TEST(FeatureHistograms, FindMeanAndDeviationToWithinTheirBins) {
 TEST(FeatureHistograms, ValuesOfTwoKindsAreFoundAsBinsTellThem) {
   Vector values(600, 0.0);
   values.resize(1000, 1.0);  // in [1, 2): taken for 1.5, and for a square of 7/3
-  const auto [kind, found, range, reach] = feature_sight(histogram_of(values), 10);
+  const auto [kind, found, range, reach, others] = feature_sight(histogram_of(values), 10);
   ASSERT_EQ(kind, Kind::values);
   EXPECT_DOUBLE_EQ(found.mean, 0.6);
   EXPECT_DOUBLE_EQ(found.deviation, std::sqrt(0.4 * 7 / 3 - 0.36));
@@ -123,7 +123,7 @@ TEST(FeatureHistograms, ValuesThatAreSpreadOverBinsStandOutTogether) {
   Vector values;
   for (const double each : {1.0, 2.0, 4.0, 8.0}) values.insert(values.end(), 150, each);
   EXPECT_EQ(feature_sight(histogram_of(Vector(150, 1.0)), 50).kind, Kind::nothing);
-  const auto [kind, found, range, reach] = feature_sight(histogram_of(values), 50);
+  const auto [kind, found, range, reach, others] = feature_sight(histogram_of(values), 50);
   ASSERT_EQ(kind, Kind::values);
   EXPECT_DOUBLE_EQ(found.mean, 1.5 * 15 / 4);
 }
@@ -142,9 +142,28 @@ TEST(FeatureHistograms, ABinThatIsApartDoesNotCount) {
   EXPECT_NE(with(280, -2.0), without);
 }
 
+// 160 records in one octave are four deviations of the noise: enough for values of a usual size alone.
+TEST(FeatureHistograms, UnusualSizesMustStandOutMore) {
+  EXPECT_EQ(feature_sight(histogram_of(Vector(160, 1.0)), 40).kind, Kind::values);
+  EXPECT_EQ(feature_sight(histogram_of(Vector(160, 0x1p30)), 40).kind, Kind::nothing);
+  EXPECT_EQ(feature_sight(histogram_of(Vector(240, 0x1p30)), 40).kind, Kind::values);
+}
+
+TEST(FeatureHistograms, CountsClassesAsPowersOfTwo) {
+  const Vector counts = FeatureHistograms::counts_of_classes(histogram_of({1, 4, 2, 4, 4}), 3);
+  EXPECT_EQ(counts, (Vector{1, 1, 3}));
+}
+
+// 3.75 deviations of 40 records beside a thousand.
+TEST(FeatureHistograms, ZerosLeaveRoomForAsManyOthersAsNoiseHides) {
+  const FeatureSight zeros = feature_sight(histogram_of(Vector(1000, 0.0)), 40);
+  EXPECT_EQ(zeros.kind, Kind::zeros);
+  EXPECT_DOUBLE_EQ(zeros.others, 0.15);
+}
+
 // One value alone would have a deviation of nothing.
 TEST(FeatureHistograms, DeviationsAreNoFinerThanBins) {
-  const auto [kind, found, range, reach] = feature_sight(histogram_of(Vector(1000, 1000.0)), 10);
+  const auto [kind, found, range, reach, others] = feature_sight(histogram_of(Vector(1000, 1000.0)), 10);
   ASSERT_EQ(kind, Kind::values);
   EXPECT_GE(found.deviation, 0.1 * std::abs(found.mean));
 }

@@ -36,6 +36,16 @@ TEST(LabelHistogram, FindsMeanAndDeviationOfLabelsFarFromZero) {
   EXPECT_NEAR(found->deviation, 10, 1);
 }
 
+// A bin of noise between three and four deviations would count fifteen bins from all labels.
+TEST(LabelHistogram, ALoneBinOfNoiseDoesNotCount) {
+  Vector counts = histogram_of(Vector(1000, 150.0));
+  const auto without = label_moments(counts, range, 20, 1000);
+  counts[25] = 70;
+  EXPECT_EQ(label_moments(counts, range, 20, 1000), without);
+  counts[25] = 90;
+  EXPECT_NE(label_moments(counts, range, 20, 1000), without) << "4.5 deviations";
+}
+
 // A label of one value is in one bin; noise alone shows nothing.
 TEST(LabelHistogram, HasADeviationWhereLabelsAreEqual) {
   const auto found = label_moments(histogram_of(Vector(1000, 150.0)), range, 10, 1000);

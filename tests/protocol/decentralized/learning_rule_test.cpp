@@ -40,6 +40,23 @@ TEST(LearningRule, StepsAsFarAsNoiseMovesLogitsByOneAndAHalf) {
   EXPECT_NEAR(rule.unhindered_step, 16 * std::sqrt(256.0 / 251) / (2 * rule.clip), 1e-12);
 }
 
+// One and a half logits from a signal of 6 on, and no less than half of that.
+TEST(LearningRule, LeavesMoreToTheConstantWhereThereIsLittleSignal) {
+  RuleFacts facts = census();
+  const double signal = signal_to_noise(facts, learning_rule(facts));
+  for (const auto& [of, noise] : {std::pair{0.5, 0.75}, {3.0, 0.75}, {4.0, 1.0}, {6.0, 1.5}}) {
+    facts.price = 0.268 * of / signal;
+    EXPECT_NEAR(learning_rule(facts).noise_of_scores(), noise, 1e-9) << of;
+  }
+}
+
+TEST(LearningRule, AConstantAloneIsClippedAtItsSlope) {
+  RuleFacts facts = census();
+  facts.norm = 1;
+  facts.constant_alone = true;
+  EXPECT_EQ(learning_rule(facts).clip, 0.5);
+}
+
 // 3R/4 where noise costs much, R where it costs little, and in proportion between signals of 10 and 25.
 TEST(LearningRule, ClipsLessWhereThereIsLittleNoise) {
   RuleFacts facts = census();
@@ -287,7 +304,8 @@ TEST(LearningRule, TakesTheNoiseNormOfANetworkForTheNormOfRecords) {
   facts.noise_norm.reset();
   const LearningRule linear = learning_rule(facts);
   EXPECT_EQ(network.clip, linear.clip / linear.clip_widening);
-  EXPECT_NEAR(network.noise_of_scores(), 2 * linear.noise_of_scores(), 1e-12);
+  EXPECT_EQ(network.noise_of_scores(), 3);
+  EXPECT_LT(linear.noise_of_scores(), 1.5) << "so little signal leaves more answers to the constant";
   EXPECT_NEAR(network.unhindered_step, linear.unhindered_step * linear.clip_widening, 1e-12);
   EXPECT_EQ(network.noise_norm, linear.noise_norm);
 }
