@@ -10,12 +10,12 @@ namespace starling {
 
 namespace {
 
-constexpr double useful_scores = 3;       ///< κ, times u
-constexpr double useful_odds = 1.5;       ///< κ of two classes: more noise makes probabilities too extreme
+constexpr double useful_scores = 3;          ///< κ, times u
+constexpr double useful_odds = 1.5;          ///< κ of two classes: more noise makes probabilities too extreme
 constexpr double signal_of_useful_odds = 6;  ///< ρ below which noise is to leave most answers to the constant
-constexpr double least_widening = 1.5;    ///< of the clip, likewise
-constexpr double longest_step = 16;       ///< times u √(256/(T E))/(C R)
-constexpr double largest_unit_noise = 2;  ///< F: a replaced record moves a sum by 2 C
+constexpr double least_widening = 1.5;       ///< of the clip, likewise
+constexpr double longest_step = 16;          ///< times u √(256/(T E))/(C R)
+constexpr double largest_unit_noise = 2;     ///< F: a replaced record moves a sum by 2 C
 constexpr double rounds_per_signal = 3.0 / 512;
 constexpr double fewest_rounds = 8;
 constexpr std::int64_t useful_batch = 64;   ///< without noise

@@ -7,8 +7,9 @@
 /// number of features. Useful scores are a few units u, which are logits, or quarters of a typical label where labels
 /// are numbers. So the first step is at most κ u/s1 with κ = 3 (with κ u/√(2 ln K) for K scores of a record, whose
 /// largest noise counts; with κ = 1.5 for linear models of two classes in no narrow domain, whose probabilities more
-/// noise would make too extreme); it falls to zero along a line, so that a run ends with little noise. Maps whose steps
-/// add up in the exponents of d coordinates have s1 = σ v/(m √n), the noise of an exponent, and κ/√(2 ln d) of it.
+/// noise would make too extreme, and down to half of that below a signal of 6, which leaves more to the constant); it
+/// falls to zero along a line, so that a run ends with little noise. Maps whose steps add up in the exponents of d
+/// coordinates have s1 = σ v/(m √n), the noise of an exponent, and κ/√(2 ln d) of it.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +40,7 @@ struct RuleFacts {
   double unit = 1;     ///< u (Loss::unit_of_scores)
   bool classifies = true;
   bool constant_alone = false;  ///< whether the model learns no feature, so that no record is longer than others
-  bool in_logarithms = false;  ///< whether scores are logarithms of means
+  bool in_logarithms = false;   ///< whether scores are logarithms of means
   /// sup ℓ'' of a loss whose slope has no bound, where nothing clips gradients: a step is stable then if it is no
   /// longer than 1/(ℓ'' R²), and than 1/(ℓ'' Q²/m) for a batch that has a record of the largest norm Q. None: gradients
   /// are bounded.

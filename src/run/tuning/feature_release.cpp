@@ -29,16 +29,16 @@ constexpr double least_share_of_means = 0.02;
 constexpr double greatest_share_of_means = 0.25;
 constexpr double noise_of_means = 0.1;          ///< with which means within −1 … 1 are seen
 constexpr double deviation_in_range = 1.0 / 3;  ///< of values within −1 … 1 of which no more is known
-constexpr double part_of_window = 0.25;  ///< of all records, that a window of a feature's values is expected to have
-constexpr double part_of_useful_bin = 0.8;    ///< of all records, in the least bin that is worth a release
+constexpr double part_of_window = 0.25;     ///< of all records, that a window of a feature's values is expected to have
+constexpr double part_of_useful_bin = 0.8;  ///< of all records, in the least bin that is worth a release
 constexpr double part_of_label_window = 0.4;  ///< of all records, that a window of labels is expected to have
-constexpr double clip = 5;               ///< deviations, at which standardised features are clipped
-constexpr double means_of_one_size = 4;  ///< deviations; values that lie evenly in one octave have 5.2
-constexpr double least_seen_of_range = 0.04;               ///< deviation of labels that fill more than one bin of 1/16
-constexpr double least_of_guess = 2;                       ///< deviations of a window in which labels may be
-constexpr double label_noise = 1.0 / 16;                   ///< in records of all clients, with which labels are seen
-constexpr double class_noise = 1.0 / 64;                   ///< likewise classes
-constexpr std::size_t most_named = 5;                      ///< features in a message
+constexpr double clip = 5;                    ///< deviations, at which standardised features are clipped
+constexpr double means_of_one_size = 4;       ///< deviations; values that lie evenly in one octave have 5.2
+constexpr double least_seen_of_range = 0.04;  ///< deviation of labels that fill more than one bin of 1/16
+constexpr double least_of_guess = 2;          ///< deviations of a window in which labels may be
+constexpr double label_noise = 1.0 / 16;      ///< in records of all clients, with which labels are seen
+constexpr double class_noise = 1.0 / 64;      ///< likewise classes
+constexpr std::size_t most_named = 5;         ///< features in a message
 constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms have 103 MB
 
 /// Other values than zero are made as large as a flag of half as many ones would be, standardised: as many may be
