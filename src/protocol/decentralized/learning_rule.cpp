@@ -113,7 +113,8 @@ bool are_odds(const RuleFacts& facts, const LearningRule& rule) {
 double useful_noise(const RuleFacts& facts, const LearningRule& rule) {
   if (facts.map.in_exponents) return useful_shift(std::max(2.0, static_cast<double>(facts.dimension)));
   if (!are_odds(facts, rule)) return useful_shift(facts.scores) * facts.unit;
-  const double signal = facts.noise == ChargeKind::gaussian ? signal_to_noise(facts, rule) : signal_of_useful_odds;
+  const bool known = facts.noise == ChargeKind::gaussian && facts.most_records;
+  const double signal = known ? signal_to_noise(facts, rule) : signal_of_useful_odds;
   return useful_odds * std::clamp(signal / signal_of_useful_odds, 0.5, 1.0) * facts.unit;
 }
 

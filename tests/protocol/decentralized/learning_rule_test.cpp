@@ -48,6 +48,9 @@ TEST(LearningRule, LeavesMoreToTheConstantWhereThereIsLittleSignal) {
     facts.price = 0.268 * of / signal;
     EXPECT_NEAR(learning_rule(facts).noise_of_scores(), noise, 1e-9) << of;
   }
+  facts.most_records.reset();
+  facts.price = 1e-3;
+  EXPECT_NEAR(learning_rule(facts).noise_of_scores(), 1.5, 1e-9) << "a stream whose signal nobody knows";
 }
 
 TEST(LearningRule, AConstantAloneIsClippedAtItsSlope) {
