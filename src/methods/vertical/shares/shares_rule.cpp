@@ -138,14 +138,19 @@ std::string SharesRule::outlook(double deviation, bool standardised) const {
   const double columns = std::sqrt(static_cast<double>(terms_.shape.all_columns() * free));
   const double rounds = std::sqrt(static_cast<double>(std::max<Round>(steps_.rounds, 1)));
   const double noise = deviation * columns / (rounds * unit_);
+  const bool has_area = !terms_.residual && terms_.shape.outputs <= 2;  // under the ROC curve
   const auto text = [&](const char* classes, const char* numbers) {
     return fmt::format("outlook: the noise left after all rounds is {:.2g} of a typical slope: {}{}", noise,
-                       terms_.residual || terms_.shape.outputs > 2 ? numbers : classes,
+                       has_area ? classes : numbers,
                        standardised ? ""
                                     : ". All this of standardised columns, and nothing shows that they are: say how "
                                       "large they are by --standardise or --ranges");
   };
-  if (noise < 0.02) return text("expect nearly the AUC of a run without noise", "expect nearly the fit without noise");
+  if (noise < 0.02) {
+    return text("expect nearly the AUC of a run without noise",
+                terms_.residual ? "expect nearly the fit without noise"
+                                : "expect an accuracy up to 4 points below that without noise");
+  }
   if (noise < 0.08) return text("expect an AUC up to 4 points below that without noise", "expect a little less fit");
   if (noise < 0.3) {
     return text(
