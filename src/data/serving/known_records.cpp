@@ -14,7 +14,7 @@ class Entries {
   explicit Entries(const Row& row) : row_(row) { skip_zeros(); }
   [[nodiscard]] bool ended() const { return place_ == row_.values.size(); }
   [[nodiscard]] std::size_t feature() const { return row_.feature(place_); }
-  /// Of the value: those of a missing one are the same too.
+  /// The bits of the value. A missing value, NaN, has the same bits everywhere, and so is equal to itself.
   [[nodiscard]] std::uint64_t bits() const { return std::bit_cast<std::uint64_t>(row_.values[place_]); }
   void advance() {
     ++place_;

@@ -26,7 +26,7 @@ struct TileRows {
   std::size_t step;
 };
 
-/// Those of a tile column, packed first if they are to be kept.
+/// The rows of B for a tile column. They are first packed side by side where they are to be kept.
 template <std::size_t Width, class T>
 TileRows<T> tile_rows(const TileColumn<T>& tiles) {
   if (tiles.keep == nullptr) return {tiles.b, tiles.step};
@@ -156,7 +156,7 @@ STARLING_AVX2 void multiply_avx2(const TileColumn<T>& tiles) {
   }
 }
 
-/// The same.
+/// The same with AVX-512. A target belongs to a function, and no template can have two, so the loops stand here again.
 template <class T, std::size_t Rows>
 STARLING_AVX512 void multiply_avx512(const TileColumn<T>& tiles) {
   using Packet = decltype(load_avx512(tiles.a));

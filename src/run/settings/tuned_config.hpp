@@ -29,7 +29,8 @@ struct TuningChoices {
   }
 };
 
-/// How a linear model of classes is fitted where nobody is protected: to the end, with the penalty of scikit-learn.
+/// The fit of a linear model of classes where nobody is protected: rounds until it is at rest, with scikit-learn's
+/// penalty.
 struct PlainFit {
   Round rounds;  ///< of all passes
   double l2;     ///< λ

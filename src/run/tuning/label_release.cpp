@@ -62,7 +62,7 @@ std::size_t classes_of_start(const TunedConfig& config, const Loss* loss) {
   return classes <= FeatureHistograms::most_classes ? classes : 0;
 }
 
-// Of more than two classes the positive part of the estimate of James and Stein, towards even odds.
+// Counts of more than two classes shrink towards even ones, by the positive-part estimate of James and Stein.
 std::string start_at_counts(Vector counts, double noise) {
   const double even = sum(counts) / static_cast<double>(counts.size());
   double squares = 0;

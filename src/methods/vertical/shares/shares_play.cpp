@@ -43,7 +43,7 @@ class SharesPlay final : public Play {
   void complete_summary(Summary& summary) override;
 
  private:
-  /// How columns come to be standardised, and whether anything shows that they are.
+  /// The units of columns: a clause for people that says what standardises them, and whether their sizes are known.
   struct ColumnUnits {
     std::string words;
     bool are_known = true;
