@@ -112,6 +112,8 @@ AUDITS = {
 }
 
 
+OF_COMMANDS = {"survival-times"}  # that start no run, and print no figures of one: they have a test of their own
+
 PLANTED = 1.41  # sqrt(2) that is forgotten; C for 2C is worse
 
 
@@ -190,7 +192,7 @@ class ReleasePaths(NeighbourTest):
 
     def test_each_path_has_an_audit_and_a_row(self):
         noisy = {name for name, kind in self.paths().items() if kind == "noisy"} - {"by-itself"}
-        self.assertEqual(noisy, set(AUDITS))
+        self.assertEqual(noisy, set(AUDITS) | OF_COMMANDS)
         document = (SOURCE / "docs" / "privacy.md").read_text()
         for path in self.paths():
             self.assertIn(f"| `{path}` |", document)
@@ -216,6 +218,25 @@ class ReleasePaths(NeighbourTest):
                 print(f"{path} {i}: {share:.4f} of the printed loss")
                 caught |= {path} if catches else set()
         self.assertEqual(caught, set(AUDITS), "noise that is too small by a factor of sqrt(2) must exceed the printed loss")
+
+    def test_times_of_events(self):
+        """Of `data convert --intervals quantiles-released`: an event at another time is the largest change of a person."""
+        price, seen = 0.7, []
+        for time in (3, 55):
+            folder = self.folder / f"times-{time}"
+            folder.mkdir()
+            (folder / "site.csv").write_text("age,months,died\n" + "".join(f"50,{1 + 0.01 * i},{i % 2}\n" for i in range(2000)) + f"50,{time},1\n")
+            subprocess.run([NOISE_ALONE, "data", "convert", "site.csv", "--survival", "months,died", "--intervals", "quantiles-released", "--epsilon", str(price),
+                            "--longest-time", "60", "--write-intervals", "ends.txt", "--ledger", "ledger", "--output", "rows.csv"],
+                           check=True, capture_output=True, cwd=folder, env={**os.environ, "STARLING_NOTED_RELEASES": str(folder / "noted")})
+            path, mechanism, *_, scale = (line := (folder / "noted").read_text().split())[:7]
+            self.assertEqual((path, mechanism), ("survival-times", "time-laplace"))
+            seen.append((float(scale), [int(q) for q in line[7:]]))
+        (scale, before), (_, after) = seen
+        loss = sum(abs(a - b) for a, b in zip(before, after)) / scale
+        self.assertLessEqual(loss, price)
+        self.assertGreater(loss, 0.999 * price)
+        self.assertEqual(*[(self.folder / f"times-{time}" / "ends.txt").read_text() for time in (3, 55)], "ends are functions of the release alone")
 
     def test_a_path_without_noise_is_seen(self):
         """The fault that test_differential.py must see, planted in each path: a release whose noise does not hide the data.

@@ -137,6 +137,48 @@ class Survival(TestCase):
         _, rows = self.curve("baseline")
         self.assertTrue(np.all(np.diff(rows[:, 2]) < 0))
 
+    def release(self, output, *words, client=0):
+        return self.run_alone(["data", "convert", f"site-{client}.csv", "--survival", "years,died", "--intervals", "quantiles-released", "--epsilon", 1,
+                               "--longest-time", 32, "--interval-count", 4, "--output", output, *words])
+
+    def test_released_intervals(self):
+        """Ends are quantiles of the times of events; their price stands in the ledger, and later runs count it."""
+        done = self.succeeded(self.release("rows-2.csv", "--ledger", "ledger-2", "--ledger-client", 2, "--write-intervals", "ends.txt", "--force", client=2))
+        self.assertIn("price: epsilon 1 a person", done.out)
+        ends = [float(end) for end in (self.folder / "ends.txt").read_text().split(",")]
+        self.assertEqual(len(ends), 4)
+        own = self.time[2::self.CLIENTS][self.event[2::self.CLIENTS] == 1]
+        for j, end in enumerate(ends):  # a deviation of half the noise of all, 11 of some 550 events, is 2 % of them; 5 deviations here
+            self.assertLess(abs(np.mean(own <= end) - 0.95 * (j + 1) / 4), 0.1 + 0.05, ends)
+        spent = json.loads(self.succeeded(self.run_alone(["privacy", "ledger", "ledger-2", "--json"])).out)
+        self.assertEqual([(each["unit"], each["mechanism"], each["finished"]) for each in spent["runs"]], [("person", "laplace", True)])
+        self.assertAlmostEqual(spent["losses"][0]["person"]["epsilon"], 1, delta=1e-6)
+        self.assertEqual(spent["losses"][0]["client"], 2)
+        self.complains(self.release("again.csv", "--ledger", "ledger-2", "--write-intervals", "ends.txt"), 2, "costs as much again")
+        self.convert_rest("ends.txt")
+        words = ["omd", "--clients", self.CLIENTS, "--source", "rows-{client}.csv", "--loss", "hazard", "--mechanism", "gaussian", "--delta", 1e-5, "--unit",
+                 "person", "--person", "person", "--person-gradient", "sum", "--ledger", "ledger-{client}", "--budget", 2, "--budget-unit", "record", "--batch", 250]
+        self.complains(self.run_alone([*words, "--total-epsilon", 1.5, "--output", "dear"]), 4, "earlier releases in the ledger have spent")
+        self.succeeded(self.run_alone([*words, "--total-epsilon", 0.9, "--output", "run"]))
+
+    def convert_rest(self, ends):
+        for k in set(range(self.CLIENTS)) - {2}:
+            self.succeeded(self.run_alone(["data", "convert", f"site-{k}.csv", "--survival", "years,died", "--intervals", ends, "--output", f"rows-{k}.csv"]))
+
+    def test_releases_that_are_refused(self):
+        write = ["--write-intervals", "ends-2.txt"]
+        self.complains(self.release("x.csv", *write), 2, "--ledger")
+        self.complains(self.release("x.csv", "--ledger", "ledger"), 2, "--write-intervals")
+        self.complains(self.release("x.csv", *write, "--ledger", "ledger-{client}"), 2, "one file")
+        self.complains(self.release("x.csv", *write, "--ledger", "ledger", "--noise-key", "seed"), 2, "--noise-key seed")
+        self.complains(self.run_alone(["data", "convert", "site-0.csv", "--survival", "years,died", "--intervals", "ends.txt", "--epsilon", 1, "--output",
+                                       "x.csv"]), 2, "nothing is released")
+        self.complains(self.release("x.csv", *write, "--ledger", "ledger", "--epsilon", 0.01), 2, "nothing was released")
+        self.write("site-0.csv", "age,years,died\n" + "\n".join(f"50,{t},{t % 2}" for t in range(500)) + "\n50,-1,1\n")
+        self.complains(self.release("x.csv", *write, "--ledger", "ledger"), 3, "below 0")
+        self.assertFalse((self.folder / "ledger").exists(), "nothing is paid where nothing was released")
+        self.assertFalse((self.folder / "x.csv").exists())
+
     def test_layouts(self):
         """The same models on any ranks, under noise."""
         self.convert()

@@ -10,12 +10,11 @@
 #include "console/print.hpp"
 #include "core/check.hpp"
 #include "data/formats/writer.hpp"
-#include "data/preparation/survival.hpp"
 #include "data/preparation/window.hpp"
-#include "files/number_rows.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run/settings/source_choice.hpp"
 #include "run/settings/source_options.hpp"
+#include "survival_choice.hpp"
 
 namespace starling {
 
@@ -32,8 +31,7 @@ struct Copy {
   StoredPrecision precision = StoredPrecision::float64;
   std::optional<std::size_t> window;
   std::optional<std::size_t> window_step;
-  std::vector<std::string> survival;  ///< the columns of time and event; empty: records stay what they are
-  std::string interval_file;
+  SurvivalChoice survival;
   ProgressChoice progress = ProgressChoice::automatic;
   std::string command_line;
 };
@@ -72,24 +70,6 @@ void add_window_options(Options& options, Copy& copy) {
       copy.window_step);
 }
 
-void add_survival_options(Options& options, Copy& copy) {
-  options.group("Survival");
-  options.add(
-      option("survival", "TIME,EVENT",
-             "write a record for each interval in which a person is at risk, with the label 1 where the event "
-             "is in it: a record of the source is a person with these columns. The person's number is the "
-             "column person, for --person of runs",
-             {.example = "days,died",
-              .relations = {needs("intervals", "nothing else says what the intervals are"),
-                            excludes("window", "records are of persons"), excludes("label", "EVENT is the label")}}),
-      copy.survival);
-  options.add(option("intervals", "FILE",
-                     "of --survival: the ends of the intervals, ascending numbers in lines or between commas. They are "
-                     "to be public: chosen without a look at the records",
-                     {.example = "months.txt", .relations = {needs("survival", "there are no times")}}),
-              copy.interval_file);
-}
-
 /// One output and the clients whose records go there.
 struct Target {
   std::string path;
@@ -101,7 +81,7 @@ struct Target {
 class Copier {
  public:
   explicit Copier(const Copy& copy) : copy_(copy), source_(copy.source), progress_(copy.progress) {
-    if (!copy.survival.empty()) begin_survival();
+    if (!copy.survival.columns.empty()) begin_survival();
     if (!copy.window) return;
     windows_ = WindowSettings{*copy.window, copy.window_step.value_or(*copy.window), std::move(source_.reading.ignore),
                               std::move(source_.reading.positive), std::move(source_.reading.class_labels)};
@@ -114,6 +94,7 @@ class Copier {
     source_.check_clients();
     plan();
     for (const Target& target : targets_) check_target(target.path);
+    if (is_survival()) survival_ = survival_settings(copy_.survival, source_, progress_, release_report_);
     find_features();
     for (const Target& target : targets_) write(target);
     for (const auto& writer : writers_) writer->publish();
@@ -122,6 +103,7 @@ class Copier {
 
  private:
   void begin_survival();
+  [[nodiscard]] bool is_survival() const { return !copy_.survival.columns.empty(); }
   [[nodiscard]] std::string survival_line() const;
   [[nodiscard]] const SourceChoice& source() const { return source_; }
   [[nodiscard]] std::unique_ptr<RecordReader> open_part(Client u);
@@ -143,6 +125,7 @@ class Copier {
   std::optional<WindowSettings> windows_;
   WindowCounts window_counts_;
   std::optional<SurvivalSettings> survival_;
+  std::string release_report_;  // of released intervals
   SurvivalCounts survival_counts_;
   Progress progress_;
   std::vector<Target> targets_;
@@ -158,19 +141,9 @@ class Copier {
 
 /// The event is the label.
 void Copier::begin_survival() {
-  check(copy_.survival.size() == 2, "--survival takes two columns, TIME,EVENT. Name them.");
-  SurvivalSettings settings{copy_.survival[0], {}};
-  std::error_code ignored;
-  check(std::filesystem::exists(copy_.interval_file, ignored),
-        "--intervals '{}': there is no such file. Write the ends of the intervals into one, as in 6,12,24, chosen by "
-        "what "
-        "is publicly known of such times.",
-        copy_.interval_file);
-  for (const auto& row : read_number_rows(copy_.interval_file, fmt::format("--intervals '{}'", copy_.interval_file))) {
-    settings.ends.insert(settings.ends.end(), row.begin(), row.end());
-  }
-  survival_ = std::move(settings);
-  source_.reading.label = copy_.survival[1];
+  check(copy_.survival.columns.size() == 2, "--survival takes two columns, TIME,EVENT. Name them.");
+  copy_.survival.check_release(source_, copy_.force);
+  source_.reading.label = copy_.survival.columns[1];
 }
 
 void Copier::plan() {
@@ -351,7 +324,7 @@ std::string Copier::report() const {
   const std::string& id = source().reading.id;
   if (!id.empty()) text += fmt::format("note: column '{}' (--id) is not written: nothing is learned from it\n", id);
   if (windows_) text += window_line();
-  if (survival_) text += survival_line();
+  if (survival_) text += survival_line() + release_report_;
   if (!source().reading.ignore.empty() || windows_) {
     text += fmt::format(
         "note: {} dropped for their labels leave no place behind: where a record stands in the file depends on the "
@@ -370,7 +343,7 @@ Options convert_options(Copy& copy) {
   add_client_options(options, copy.source);
   add_reading_options(options, copy.source.reading);
   add_window_options(options, copy);
-  add_survival_options(options, copy);
+  add_survival_options(options, copy.survival);
   add_output_options(options, copy);
   add_last_options(options, copy.progress);
   return options;

@@ -11,17 +11,42 @@ namespace starling {
 
 namespace {
 
+/// The place of the column of times among the features. Throws UsageError.
+std::size_t place_of_time(const RecordReader& reader, const std::string& time) {
+  check(!reader.sparse(), "--survival with sparse records: times are a column of a table. Give a CSV or HDF5 file.");
+  const std::vector<std::string> names = reader.names();
+  const auto found = std::find(names.begin(), names.end(), time);
+  check(found != names.end(), "--survival {}: no column has this name. Name the columns of time and event.", time);
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+struct PersonsTime {
+  double time;
+  bool event;  ///< whether an event ended it
+};
+
+/// The time of the person that `reader` has read last. Throws RecordError.
+PersonsTime time_of(const Record& person, std::size_t place, const RecordReader& reader) {
+  const double time = person.values[place];
+  if (!(time >= 0) || !std::isfinite(time)) {
+    throw RecordError(fmt::format("{}: a time is below 0, or none. Times count from 0.", reader.where()),
+                      fmt::format("{}: the time {} is below 0, or none. Times count from 0.", reader.where(), time));
+  }
+  const double label = person.label;
+  if (label != 1 && label != 0 && label != -1) {
+    throw RecordError(
+        fmt::format("{}: an event is neither 0 nor 1. --positive names the labels that are events.", reader.where()),
+        fmt::format("{}: the event {} is neither 0 nor 1. --positive names the labels that are events.", reader.where(),
+                    label));
+  }
+  return {time, label == 1};
+}
+
 class SurvivalReader final : public ForwardingReader {
  public:
   SurvivalReader(std::unique_ptr<RecordReader> reader, const SurvivalSettings& settings, SurvivalCounts& counts)
       : ForwardingReader(std::move(reader)), settings_(settings), counts_(counts) {
-    check(!reader_->sparse(),
-          "--survival with sparse records: times are a column of a table. Give a CSV or HDF5 file.");
-    const std::vector<std::string> names = reader_->names();
-    const auto found = std::find(names.begin(), names.end(), settings.time);
-    check(found != names.end(), "--survival {}: no column has this name. Name the columns of time and event.",
-          settings.time);
-    place_ = static_cast<std::size_t>(found - names.begin());
+    place_ = place_of_time(*reader_, settings.time);
     check(!settings_.ends.empty() && settings_.ends.front() > 0,
           "--intervals: the first interval must end after time 0. Give ascending ends above 0.");
     for (std::size_t j = 1; j < settings_.ends.size(); ++j) {
@@ -76,19 +101,7 @@ class SurvivalReader final : public ForwardingReader {
  private:
   /// The intervals of the next person.
   void begin_person() {
-    const double time = person_.values[place_];
-    if (!(time >= 0) || !std::isfinite(time)) {
-      throw RecordError(
-          fmt::format("{}: a time is below 0, or none. Times count from 0.", reader_->where()),
-          fmt::format("{}: the time {} is below 0, or none. Times count from 0.", reader_->where(), time));
-    }
-    const double label = person_.label;
-    if (label != 1 && label != 0 && label != -1) {
-      throw RecordError(fmt::format("{}: an event is neither 0 nor 1. --positive names the labels that are events.",
-                                    reader_->where()),
-                        fmt::format("{}: the event {} is neither 0 nor 1. --positive names the labels that are events.",
-                                    reader_->where(), label));
-    }
+    const auto [time, is_event] = time_of(person_, place_, *reader_);
     ++number_;
     ++counts_.persons;
     const Vector& ends = settings_.ends;
@@ -96,7 +109,7 @@ class SurvivalReader final : public ForwardingReader {
     const auto whole = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), time) - ends.begin());
     const auto place = static_cast<std::size_t>(std::lower_bound(ends.begin(), ends.end(), time) - ends.begin());
     const bool is_later = place == ends.size();
-    event_ = label == 1 && !is_later;
+    event_ = is_event && !is_later;
     rows_ = event_ ? place + 1 : whole;
     counts_.later += is_later ? 1 : 0;
     counts_.unseen += rows_ == 0 ? 1 : 0;
@@ -117,6 +130,14 @@ class SurvivalReader final : public ForwardingReader {
 
 std::string interval_name(const std::string& time, double from, double to) {
   return fmt::format("{}:{}..{}", time, from, to);
+}
+
+void for_each_time(RecordReader& reader, const std::string& time, const std::function<void(double, bool)>& use) {
+  const std::size_t place = place_of_time(reader, time);
+  for (Record person; reader.next(person);) {
+    const PersonsTime found = time_of(person, place, reader);
+    use(found.time, found.event);
+  }
 }
 
 std::unique_ptr<RecordReader> make_survival(std::unique_ptr<RecordReader> reader, const SurvivalSettings& settings,

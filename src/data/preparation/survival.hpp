@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,10 @@ struct SurvivalCounts {
 
 /// Name of the feature that says that a record is of the interval from `from` to `to`.
 [[nodiscard]] std::string interval_name(const std::string& time, double from, double to);
+
+/// Reads all persons of `reader`, and gives each one's time and whether an event ended it. Throws as make_survival and
+/// its reader do.
+void for_each_time(RecordReader& reader, const std::string& time, const std::function<void(double, bool)>& use);
 
 /// Reader of one record for each interval in which a person is at risk (docs/methods/counts-and-times.md). A record of
 /// `reader` is a person with a time and, as its label, whether an event ended it (1) or not (0 or −1). A person with an

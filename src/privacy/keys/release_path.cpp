@@ -36,6 +36,7 @@ const std::vector<ReleasePathRow>& release_paths() {
       {vertical_joint_gradient, "vertical-joint-gradient", false},
       {vertical_shared_columns, "vertical-shared-columns"},
       {vertical_shared_gradient, "vertical-shared-gradient"},
+      {survival_times, "survival-times"},
   };
   return rows;
 }

@@ -40,6 +40,7 @@ enum class ReleasePath {
   vertical_joint_gradient,      ///< gradients at rank 0 under `--baseline central`
   vertical_shared_columns,      ///< histograms of a party's columns, in the first round on shares
   vertical_shared_gradient,     ///< gradient of all records over a party's columns, from shares (`--protocol shares`)
+  survival_times,  ///< histogram of the times of events, once (`data convert --intervals quantiles-released`)
 };
 
 /// A row for tables and tests.
