@@ -310,7 +310,7 @@ def main():
     show(cells)
     remarks(cells)
     experiment.write_csv(folder / "cells.csv", HEADER, [cell.row() for cell in cells])
-    experiment.write_csv(folder / "figures.csv", ["figure", "mean", "error", "runs"], [
+    experiment.write_figures(folder, [
         [f"{cell.setting.title}, {cell.setting.steps}, {METHODS[cell.method]}, {what}", f"{value:.4f}", f"{error:.4f}", cell.replications]
         for cell in cells for what, pair in (("coverage", cell.coverage), ("length", cell.length)) if pair for value, error in [pair]])
     pictures(folder, cells)

@@ -29,7 +29,8 @@ are those of --tuning auto, for the models of UNTUNED. Noise is secret, so each 
 without noise, at training images that are records of the table too: the privacy that it states is that of runs whose settings
 are given. Of claimed it tries half and twice the step, on the same split, with 2,000 of the images that are held out.
 
-Writes honest.csv, claimed.csv with fig5.1 and fig5.2, and untuned.csv or, with --tune, honest-tune.csv and claimed-tune.csv.
+Writes honest.csv, claimed.csv with fig5.1, fig5.2 and figures.csv (jobs/papers/mnist.csv), and untuned.csv or, with --tune,
+honest-tune.csv and claimed-tune.csv.
 """
 
 import argparse
@@ -214,7 +215,7 @@ def claimed(mnist, folder):
     print(f"\nNOT the privacy that is claimed: noise as if batches of {BATCH} had {RECORDS} records; accuracy in %, mean and "
           f"standard error of {len(seeds)} seed{'s' if len(seeds) > 1 else ''}")
     print(f"claimed epsilon  a record pays (delta = {DELTA:g})  run     ours             dissertation")
-    rows = []
+    rows, figures = [], []
     for epsilon in wanted:
         curves = {}
         for command in mnist.runs:
@@ -223,9 +224,12 @@ def claimed(mnist, folder):
             print(f"{epsilon:<15g}  {max(paid):<29.4g}  {command:<6}  {with_error(accuracies, '.2f'):<15}  {printed:.2f}")
             rows.append([epsilon, command, DELTA, max(paid), mnist.options.rounds, STEP, mean(accuracies), min(accuracies),
                          max(accuracies), printed])
+            figures.append([f"claimed {epsilon:g}, {command}", f"{mean(accuracies):.3f}", f"{experiment.error_of_mean(accuracies):.2g}", len(seeds)])
+        figures.append([f"claimed {epsilon:g}, a record pays", f"{max(paid):.4g}", 0, len(seeds)])
         draw_rounds(folder, epsilon, curves)
     experiment.write_csv(folder / "claimed.csv", ["epsilon", "command", "delta", "record_epsilon", "rounds", "step", "accuracy",
                                                   "least", "most", "dissertation"], rows)
+    experiment.write_figures(folder, figures)
 
 
 def tune_claimed(mnist, folder):

@@ -4,9 +4,10 @@
   jobs/precision.py                             # a9a and digits, omd and fedavg, ten runs each: some ten minutes
   jobs/precision.py --only a9a --methods omd --precisions double,bits:8     # half a minute
 
-Nothing is tuned: a run is `starling omd` over the exponential graph, or `starling fedavg`, with --total-epsilon 1. Noise is
-fresh in each run: a mean has the standard error that stands beside it. Data: a9a/a9a.gz and the files of MNIST in mnist/ in the folder
---data (../shared/data beside the project). Writes figures.csv and precision.md (a table).
+Nothing is tuned: a run is `starling omd` over the exponential graph, or `starling fedavg`, with --total-epsilon 1. Noise comes from
+the seed. The gain over the first precision is of runs with the same seed, and so with the same noise: its standard error is that of
+the difference. Data: a9a/a9a.gz and the files of MNIST in mnist/ in the folder --data (../shared/data beside the project). Writes
+figures.csv (jobs/papers/precision.csv) and precision.md (a table).
 """
 
 import pathlib
@@ -14,7 +15,7 @@ import sys
 import tempfile
 
 import experiment
-from experiment import error_of_mean, mean
+from experiment import error_of_mean, mean, with_error
 
 PRECISIONS = ("double", "float32", "float16", "bits:8", "bits:6", "bits:4")
 
@@ -34,13 +35,17 @@ SETS = {"a9a": a9a, "digits": digits}
 METHODS = ("omd", "fedavg")
 
 
-def measure(starling, place, words, method, precision, options):
-    """(bytes, accuracy in %) of each run."""
-    runs, found = experiment.Runs(starling, place, command=method, summary="--json"), []
-    for seed in range(1, options.runs + 1):
+def measure(starling, place, words, method, options):
+    """By precision, (bytes, accuracy in %) of each run."""
+    runs = experiment.Runs(starling, place, command=method, summary="--json")
+
+    def run(precision, seed):
         summary = runs.run(f"{method}-{precision}-{seed}", [*words, "--message-precision", precision, "--seed", seed])
-        found.append((summary["traffic"]["bytes"], 100 * summary["metrics"]["test"]["accuracy"]))
-    return found
+        return summary["traffic"]["bytes"], 100 * summary["metrics"]["test"]["accuracy"]
+
+    cases = [(precision, seed) for precision in options.precisions for seed in range(1, options.runs + 1)]
+    found = experiment.in_parallel(options.workers, [lambda case=case: run(*case) for case in cases])
+    return {precision: [each for (mine, _), each in zip(cases, found) if mine == precision] for precision in options.precisions}
 
 
 def main():
@@ -54,7 +59,8 @@ def main():
     parser.add_argument("--clients", metavar="N", type=experiment.positive, default=16, help="(16)")
     parser.add_argument("--runs", metavar="N", type=experiment.positive, default=10, help="of each case (10)")
     options = parser.parse_args()
-    starling, folder, rows = experiment.find_starling(options.starling), experiment.output_folder(options.output), []
+    starling, folder = experiment.find_starling(options.starling), experiment.output_folder(options.output)
+    rows, figures = [], []
     for name in options.only:
         with tempfile.TemporaryDirectory(prefix="precision-") as scratch:
             place = pathlib.Path(scratch)
@@ -64,13 +70,18 @@ def main():
             words = [*SETS[name](options), "--clients", options.clients, "--mechanism", "gaussian", "--total-epsilon", 1, "--noise-key", "seed"]
             for method in options.methods:
                 own = ["--topology", graph] if method == "omd" else []
-                found = {precision: measure(starling, place, [*words, *own], method, precision, options) for precision in options.precisions}
+                found = measure(starling, place, [*words, *own], method, options)
+                first = found[options.precisions[0]]
                 for precision, each in found.items():
-                    scores = [score for _, score in each]
-                    error = f" ± {error_of_mean(scores):.2f}" if len(scores) > 1 else ""
-                    rows.append([name, method, precision, f"{found[options.precisions[0]][0][0] / each[0][0]:.1f}", f"{mean(scores):.2f}{error}"])
-    header = ["data", "method", "precision", "fewer bytes", "accuracy in %"]
-    experiment.write_csv(folder / "figures.csv", header, rows)
+                    case = f"{name}, {method}, {precision}"
+                    own_figures = {"accuracy": [score for _, score in each], "fewer bytes": [first[0][0] / each[0][0]],
+                                   "gain": [score - whole for (_, score), (_, whole) in zip(each, first)]}
+                    figures += [[f"{case}, {what}", f"{mean(values):.3f}", f"{error_of_mean(values):.3f}", len(values)]
+                                for what, values in own_figures.items()]
+                    rows.append([name, method, precision, f"{own_figures['fewer bytes'][0]:.1f}",
+                                 *(with_error(own_figures[what], ".2f").replace("+-", "±") for what in ("accuracy", "gain"))])
+    header = ["data", "method", "precision", "fewer bytes", "accuracy in %", "gain in points"]
+    experiment.write_figures(folder, figures)
     text = "\n".join("| " + " | ".join(each) + " |" for each in [header, ["---"] * len(header), *rows])
     (folder / "precision.md").write_text(text + "\n")
     print(text)

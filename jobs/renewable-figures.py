@@ -86,23 +86,29 @@ class Point:
 HEADER = ["figure", "axis", "value", "method", "runs", "accuracy", "error", "seconds"]
 
 
+def seeds(options):
+    return range(1, options.replications + 1)
+
+
 def measure(runs, options):
     points = [Point(figure, axis, value, method) for figure in options.figures for axis, values in FIGURES[figure][1].items()
               for value in values for method in METHODS]
-    tasks = [(point, seed) for point in points for seed in range(1, options.replications + 1)]
-    tasks.sort(key=lambda task: -task[0].work())  # long runs first: no core idles at the end
+    # Axes share the usual point, and what has no noise does not change along those of fig9: equal commands run once.
+    tasks = {tuple(map(str, point.command(seed, options))): point.work() for point in points for seed in seeds(options)}
 
-    def run(task, name):
-        point, seed = task
-        summary = runs.run(name, point.command(seed, options))
+    def run(words, name):
+        summary = runs.run(name, words)
         shutil.rmtree(runs.scratch / name)
         return 100 * summary["metrics"]["test_accuracy"], summary["time"]["wall"]
 
-    found = experiment.in_parallel(options.workers, [lambda task=task, name=f"run-{i}": run(task, name)
-                                                     for i, task in enumerate(tasks)])
-    for (point, _), (accuracy, seconds) in zip(tasks, found):
-        point.accuracies.append(accuracy)
-        point.seconds.append(seconds)
+    order = sorted(tasks, key=lambda words: -tasks[words])  # long runs first: no core idles at the end
+    found = dict(zip(order, experiment.in_parallel(options.workers, [lambda words=words, name=f"run-{i}": run(words, name)
+                                                                     for i, words in enumerate(order)])))
+    for point in points:
+        for seed in seeds(options):
+            accuracy, seconds = found[tuple(map(str, point.command(seed, options)))]
+            point.accuracies.append(accuracy)
+            point.seconds.append(seconds)
     return points
 
 

@@ -11,7 +11,8 @@ is known ten times better than a run knows it.
 A cell holds if coverage, over all coefficients and runs, is within three standard errors of the level. The error is that between runs,
 and no less than of independent intervals.
 
-Some minutes on two cores. Equal arguments give equal figures: noise comes from --seed. Writes coverage.csv.
+Some minutes on two cores. Equal arguments give equal figures: noise comes from --seed. Writes figures.csv
+(jobs/papers/renewable-intervals.csv).
 """
 
 import shutil
@@ -105,7 +106,7 @@ def main():
             verdict = experiment.HOLDS if holds else experiment.FAILS
             print(f"| {variant:16} | {loss:8} | {experiment.with_error(coverage):11} | {width:10.4f} | {verdict}")
             rows.append([f"{variant}, {loss}", f"{experiment.mean(coverage):.2f}", f"{error:.2f}", len(coverage)])
-    experiment.write_csv(folder / "coverage.csv", ["figure", "mean", "error", "runs"], rows)
+    experiment.write_figures(folder, rows)
     return 1 if missed else 0
 
 

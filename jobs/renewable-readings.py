@@ -218,7 +218,7 @@ def main():
             rows.append([classifier, title, *(f"{experiment.mean(cells[cell]):.2f}" for cell in CELLS), bad, f"{worst:.2f}"])
         fits[classifier] = [title for bad, _, title, _ in mine if bad == 0]
     experiment.write_csv(folder / "readings.csv", ["classifier", "reading", *CELLS, "cells_that_do_not_fit", "worst_gap"], rows)
-    experiment.write_csv(folder / "figures.csv", ["figure", "mean", "error", "runs"], [
+    experiment.write_figures(folder, [
         [f"{classifier}, {title}, {cell}", f"{experiment.mean(values):.2f}", f"{experiment.error_of_mean(values) if len(values) > 1 else 0.1:.2f}",
          len(values)] for (classifier, title), cells in found.items() for cell, values in cells.items()])
     print(f"\nRuns per cell of table 3: {options.replications}; accuracies are known to 0.1 points elsewhere.")

@@ -14,7 +14,8 @@ beside them (--workers 1 measures them undisturbed); the paper's are of its prog
 
 Equal arguments give equal figures, but for times. Some minutes on two cores.
 
-Writes cells.csv with all lines, runs.csv with every run, and the picture accuracy.
+Writes cells.csv with all lines, runs.csv with every run, figures.csv with each mean and its error, and the picture accuracy. Of tables 1,
+2 and 3 figures.csv is jobs/papers/renewable.csv.
 """
 
 import shutil
@@ -66,6 +67,11 @@ class Cell:
         return [self.table, self.title, self.source[1], self.variant, f"{mean(self.accuracies):.2f}",
                 f"{error_of_mean(self.accuracies):.2f}", self.expected or "", gap, paper, f"{mean(self.seconds):.2f}", seconds,
                 self.verdict()]
+
+
+    def figure(self):
+        return [f"table {self.table}, {self.title}, {self.source[1]}, {self.variant}", f"{mean(self.accuracies):.2f}",
+                f"{error_of_mean(self.accuracies):.2f}", len(self.accuracies)]
 
 
 HEADER = ["table", "setting", "ratio", "variant", "ours", "error", "expected", "gap", "paper", "seconds", "paper_seconds",
@@ -270,6 +276,7 @@ def main():
     show(cells)
     remarks(cells, options)
     experiment.write_csv(folder / "cells.csv", HEADER, [cell.row() for cell in cells])
+    experiment.write_figures(folder, [cell.figure() for cell in cells])
     experiment.write_csv(folder / "runs.csv", ["table", "setting", "ratio", "variant", "seed", "accuracy", "seconds"], rows)
     picture(folder, cells)
     print(f"\nTables and pictures: {folder}")

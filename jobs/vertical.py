@@ -205,7 +205,7 @@ def table(bench):
             if values:
                 figures.append([f"{case.title}, {what}", f"{mean(values):.6g}", f"{experiment.error_of_mean(values):.2g}", len(values)])
     experiment.write_csv(bench.folder / "table.csv", ["run", "what", "ours", "must", "verdict"], rows)
-    experiment.write_csv(bench.folder / "figures.csv", ["figure", "mean", "error", "runs"], figures)
+    experiment.write_figures(bench.folder, figures)
     orderings(bench, found)
 
 

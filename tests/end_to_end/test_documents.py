@@ -265,6 +265,21 @@ class Documents(unittest.TestCase):
         tables = {path.stem for path in (SOURCE / "jobs" / "papers").glob("*.csv")}
         self.assertEqual({table for table, _ in quoted}, tables)
 
+    def test_each_job_of_the_papers_has_a_small_version_in_the_tests(self):
+        page = (SOURCE / "jobs" / "papers" / "README.md").read_text()
+        tests = "".join(path.read_text() for path in (SOURCE / "tests" / "end_to_end").glob("test_*.py"))
+        scripts = set(re.findall(r"`jobs/([\w-]+\.py)", page))
+        self.assertGreater(len(scripts), 12)
+        run = {*re.findall(r'"([\w-]+\.py)"', tests), *(f"dissertation-ch{chapter}.py" for chapter in range(2, 6))}  # by dissertation.py
+        self.assertEqual(sorted(scripts - run), [])
+
+    def test_each_row_of_the_papers_has_a_verdict(self):
+        page = (SOURCE / "jobs" / "papers" / "README.md").read_text()
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.sub("<!--.*?-->", "", page).splitlines() if line.startswith("|")]
+        verdicts = [row[-1] for row in rows if len(row) == 6 and row[0] != "table or figure" and not row[0].startswith("---")]
+        self.assertGreater(len(verdicts), 40)
+        self.assertEqual([verdict for verdict in verdicts if not re.match("holds|in part|no[:, ]|no$|nothing to run", verdict)], [])
+
     def test_the_citation_has_the_version_of_the_program(self):
         version = re.search(r"project\(starling VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
         self.assertEqual(re.findall(r"^version: (.*)$", (SOURCE / "CITATION.cff").read_text(), re.M), [version])

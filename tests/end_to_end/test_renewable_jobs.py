@@ -67,7 +67,7 @@ class Tables(Experiment):
     def test_coverage_under_noise(self):
         """Few runs: all six cells are there, and cover more than 80 % together, where three standard errors are 12 points."""
         self.run_script("renewable-intervals.py", "--replications", 4)
-        rows = self.rows("coverage.csv")
+        rows = self.rows("figures.csv")
         self.assertEqual(len(rows), 6)
         self.assertGreater(sum(float(row["mean"]) for row in rows) / 6, 80)
 

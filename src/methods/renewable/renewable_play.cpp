@@ -43,12 +43,13 @@ class RenewablePlay final : public PlayAtRoot {
   [[nodiscard]] std::vector<Masker> agree_on_masks();
   void show_mask_keys();
   [[nodiscard]] const OfflineRenewable* search() const;
-  struct UnderNoise {
-    Vector variances;
-    double degrees;
+  [[nodiscard]] const OnlineRenewable* online() const;
+  struct Variances {
+    Vector values;
+    double critical;
+    std::string method;
   };
-  [[nodiscard]] std::optional<UnderNoise> variances_under_noise() const;
-  [[nodiscard]] std::vector<Interval> intervals_under_noise() const;
+  [[nodiscard]] std::optional<Variances> variances() const;
   [[nodiscard]] std::vector<Interval> intervals() const;
   [[nodiscard]] OnlineRenewable::Dispersion dispersion() const;
   [[nodiscard]] std::optional<BatchScores> batch_scores() const;
@@ -69,6 +70,11 @@ class RenewablePlay final : public PlayAtRoot {
 const OfflineRenewable* RenewablePlay::search() const {
   if (config_.variant != RenewableVariant::offline) return nullptr;
   return dynamic_cast<const OfflineRenewable*>(protocol_.get());
+}
+
+/// The estimate of the variant `online`, else null.
+const OnlineRenewable* RenewablePlay::online() const {
+  return dynamic_cast<const OnlineRenewable*>(protocol_.get());
 }
 
 RoundsEnd RenewablePlay::end() {
@@ -114,56 +120,39 @@ std::vector<std::string> RenewablePlay::coefficient_names() const {
   return names;
 }
 
-/// Rank 0's, under noise: variances of the model, with their degrees of freedom. None while batches are to come.
-std::optional<RenewablePlay::UnderNoise> RenewablePlay::variances_under_noise() const {
+/// Rank 0's: variances of the estimate, the quantile of its intervals, and their method. None under noise while batches
+/// are to come, and of an estimate that is lost.
+std::optional<RenewablePlay::Variances> RenewablePlay::variances() const {
+  const double level = config_.level;
+  if (const OnlineRenewable* const online = this->online()) {
+    if (online->is_lost() || online->is_of_separated_classes()) return std::nullopt;
+    return Variances{online->variances(dispersion()), two_sided_normal_quantile(level),
+                     config_.settings.with_slopes ? "wald-sandwich" : "wald"};
+  }
   if (protocol_->done() < config_.settings.rounds) return std::nullopt;
-  if (auto* const sums = dynamic_cast<const PrivateRenewable*>(protocol_.get())) {
-    return UnderNoise{sums->sandwich().estimate("standard errors").variances,
-                      static_cast<double>(sums->sandwich().batches() - 1)};
+  const auto by_batches = [&](Vector variances, std::int64_t batches) {
+    return Variances{std::move(variances), two_sided_t_quantile(static_cast<double>(batches - 1), level),
+                     "batch-sandwich"};
+  };
+  if (const auto* const sums = dynamic_cast<const PrivateRenewable*>(protocol_.get())) {
+    return by_batches(sums->sandwich().estimate("standard errors").variances, sums->sandwich().batches());
   }
-  if (auto* const paper = dynamic_cast<PaperRenewable*>(protocol_.get())) {
-    return UnderNoise{paper->variances(), static_cast<double>(paper->batches_of_variances() - 1)};
-  }
-  return std::nullopt;
+  auto* const paper = dynamic_cast<PaperRenewable*>(protocol_.get());
+  return by_batches(paper->variances(), paper->batches_of_variances());
 }
 
-/// t intervals of the model under noise, by how the sums of batches differ.
-std::vector<Interval> RenewablePlay::intervals_under_noise() const {
-  const auto found = variances_under_noise();
+/// Rank 0's, of the estimate if standard errors are asked for.
+std::vector<Interval> RenewablePlay::intervals() const {
+  if (config_.standard_errors == StandardErrors::none || !run_.first_rank()) return {};
+  const auto found = variances();
   if (!found) return {};
   const std::vector<std::string> names = coefficient_names();
-  const double critical = two_sided_t_quantile(found->degrees, config_.level);
   std::vector<Interval> intervals;
-  for (std::size_t i = 0; i < found->variances.size(); ++i) {
-    Interval interval{.name = names[i],
-                      .estimate = protocol_->theta().value()[i],
-                      .standard_error = std::sqrt(found->variances[i]),
-                      .level = config_.level,
-                      .method = "batch-sandwich"};
-    interval.low = interval.estimate - critical * interval.standard_error;
-    interval.high = interval.estimate + critical * interval.standard_error;
-    intervals.push_back(interval);
-  }
-  return intervals;
-}
-
-/// Rank 0's, of the estimate if standard errors are asked for; none of an estimate that is lost.
-std::vector<Interval> RenewablePlay::intervals() const {
-  if (config_.standard_errors != StandardErrors::none && !config_.open() && run_.first_rank()) {
-    return intervals_under_noise();
-  }
-  const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
-  if (config_.standard_errors == StandardErrors::none || online == nullptr || !run_.first_rank() || online->is_lost() ||
-      online->is_of_separated_classes()) {
-    return {};
-  }
-  const Vector variances = online->variances(dispersion());
-  const std::vector<std::string> names = coefficient_names();
-  const std::string method = config_.settings.with_slopes ? "wald-sandwich" : "wald";
-  std::vector<Interval> intervals;
-  for (std::size_t i = 0; i < variances.size(); ++i) {
-    intervals.push_back(
-        wald_interval(names[i], online->theta().value()[i], std::sqrt(variances[i]), config_.level, method));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const double estimate = protocol_->theta().value()[i];
+    const double error = std::sqrt(found->values[i]);
+    const double reach = found->critical * error;
+    intervals.push_back({names[i], estimate, error, estimate - reach, estimate + reach, config_.level, found->method});
   }
   return intervals;
 }
@@ -176,13 +165,13 @@ OnlineRenewable::Dispersion RenewablePlay::dispersion() const {
 
 /// Rank 0's, of the online estimate, where the variance of scores is known; none where old batches are to be forgotten.
 std::optional<BatchScores> RenewablePlay::batch_scores() const {
-  const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
+  const OnlineRenewable* const online = this->online();
   const bool known = parts_.loss->likelihood() != Likelihood::none || config_.settings.with_slopes;
   return online != nullptr && known && config_.settings.forget == 1 ? online->batch_scores(dispersion()) : std::nullopt;
 }
 
 void RenewablePlay::add_notes() {
-  const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
+  const OnlineRenewable* const online = this->online();
   if (online != nullptr && online->start_was_shrunk()) {
     run_.notes.emplace_back(
         "the first batch alone has no minimum with --penalty slopes (it may hold one class only): the start, and it "
@@ -221,7 +210,7 @@ void RenewablePlay::summarise(Summary& summary, Released<Columns> models, const 
   add_notes();
   PlayAtRoot::summarise(summary, std::move(models), end);
   if (auto batches = batch_scores()) summary.add(*batches);
-  const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
+  const OnlineRenewable* const online = this->online();
   if (online != nullptr && config_.open() && config_.loss.starts_with("gamma")) {
     if (const auto dispersion = online->estimated_dispersion()) summary.add(GammaDispersion{*dispersion});
   }
@@ -253,7 +242,7 @@ std::optional<SavedModel> RenewablePlay::saved_model() const {
 /// The covariance of the estimate, for bands of survival curves: rank 0's, where standard errors are those of the
 /// information.
 std::optional<ParameterSpread> RenewablePlay::spread() const {
-  const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
+  const OnlineRenewable* const online = this->online();
   if (parts_.loss->link() != Link::hazard || online == nullptr || parts_.model->classes() > 1) return std::nullopt;
   if (config_.settings.with_slopes || config_.settings.l2 > 0) return std::nullopt;
   try {

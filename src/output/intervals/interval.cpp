@@ -116,11 +116,4 @@ std::optional<std::string> note_of_settling(const RunSettling& settling, bool sc
   return text;
 }
 
-Interval wald_interval(const std::string& name, double estimate, double standard_error, double level,
-                       const std::string& method) {
-  check(level > 0 && level < 1, "level={}: the confidence of an interval lies between 0 and 1.", level);
-  const double z = two_sided_normal_quantile(level);
-  return {name, estimate, standard_error, estimate - z * standard_error, estimate + z * standard_error, level, method};
-}
-
 }  // namespace starling

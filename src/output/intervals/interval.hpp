@@ -26,10 +26,6 @@ struct Interval {
 /// Whether 0 lies outside of the interval; none where a bound is unknown.
 [[nodiscard]] std::optional<bool> excludes_zero(const Interval& interval);
 
-/// Wald's interval, estimate ± z · standard error with z the standard normal quantile of (1 + level)/2; 0 < level < 1.
-[[nodiscard]] Interval wald_interval(const std::string& name, double estimate, double standard_error, double level,
-                                     const std::string& method);
-
 /// A test that several coefficients are all zero: by random scaling of a path, or Wald's.
 struct JointTest {
   std::vector<std::string> names;
