@@ -76,6 +76,10 @@ CholeskyFactor factor_of(const MatrixXd& matrix, const std::string& where) {
   return factor;
 }
 
+MatrixXd inverse_of(const MatrixXd& matrix, const std::string& where) {
+  return factor_of(matrix, where).solve(MatrixXd::Identity(matrix.rows(), matrix.rows()));
+}
+
 }  // namespace
 
 void BlockCurvature::scale(double factor) {
@@ -158,20 +162,18 @@ Vector BlockCurvature::solve_clipped(View x) const {
 
 Vector BlockCurvature::inverse_diagonal(const std::string& where) const {
   Vector diagonal;
-  const auto size = static_cast<Index>(order_);
   for (std::size_t k = 0; k < blocks_; ++k) {
-    const MatrixXd inverse = factor_of(full(block(k), order_, identity_), where).solve(MatrixXd::Identity(size, size));
-    for (Index i = 0; i < size; ++i) diagonal.push_back(inverse(i, i));
+    const MatrixXd inverse = inverse_of(full(block(k), order_, identity_), where);
+    for (Index i = 0; i < inverse.rows(); ++i) diagonal.push_back(inverse(i, i));
   }
   return diagonal;
 }
 
 Vector BlockCurvature::inverse_triangle(const std::string& where) const {
-  const auto size = static_cast<Index>(order_);
-  const MatrixXd inverse = factor_of(full(block(0), order_, identity_), where).solve(MatrixXd::Identity(size, size));
+  const MatrixXd inverse = inverse_of(full(block(0), order_, identity_), where);
   Vector triangle;
-  for (Index i = 0; i < size; ++i) {
-    for (Index j = i; j < size; ++j) triangle.push_back(inverse(i, j));
+  for (Index i = 0; i < inverse.rows(); ++i) {
+    for (Index j = i; j < inverse.rows(); ++j) triangle.push_back(inverse(i, j));
   }
   return triangle;
 }
@@ -180,7 +182,7 @@ Vector BlockCurvature::product_diagonal(View matrices, const std::string& where)
   Vector diagonal;
   const auto size = static_cast<Index>(order_);
   for (std::size_t k = 0; k < blocks_; ++k) {
-    const MatrixXd inverse = factor_of(full(block(k), order_, identity_), where).solve(MatrixXd::Identity(size, size));
+    const MatrixXd inverse = inverse_of(full(block(k), order_, identity_), where);
     const Eigen::Map<const MatrixXd> turned(matrices.data() + k * order_ * order_, size, size);  // by columns: Mᵀ
     for (Index i = 0; i < size; ++i) diagonal.push_back(inverse.row(i).dot(turned.row(i)));
   }
