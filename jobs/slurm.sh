@@ -28,6 +28,12 @@ MTBF=${MTBF:-24}
 RESTARTS=${RESTARTS:-100}
 # ----------------------------------------------------------------------------------------------------------------------
 
+for needed in defaults.sh launch.py launch_parts.py; do
+  if [[ ! -r $JOBS/$needed ]]; then
+    echo "no $needed beside $JOBS/slurm.sh, which needs it. Copy the whole folder jobs/, or set STARLING_JOBS to that of starling." >&2
+    exit 2
+  fi
+done
 # shellcheck source=jobs/defaults.sh
 . "$JOBS/defaults.sh"
 

@@ -7,6 +7,7 @@
   jobs/tables.py --trust pairs                    # clients hide each other
   jobs/tables.py --ranges                         # public ranges: those of each column, rounded outwards to 1, 2 or 5 times a power of 10
   jobs/tables.py --epsilons none                  # without noise alone
+  jobs/tables.py --epsilons none --hidden 32      # networks in place of linear models
   jobs/tables.py --only iris --quick              # whether everything runs
 
 Runs are those of `starling omd` over five clients that are dealt the records at random: no option but data, --mechanism gaussian,
@@ -68,6 +69,9 @@ class Study:
 
     def words(self, table):
         words = ["--clients", 5, "--partition", "iid", *table.words()]
+        if self.options.hidden:
+            scores = 1 if table.kind == "two" else table.classes
+            words += ["--model", f"mlp:{table.rows.shape[1]}-{self.options.hidden}-{scores}"]
         for option in ("trust", "feature-share"):
             value = getattr(self.options, option.replace("-", "_"))
             words += [] if value is None else [f"--{option}", value]
@@ -168,6 +172,7 @@ def main():
     parser.add_argument("--epsilons", metavar="LIST", type=lambda text: [] if text == "none" else [float(each) for each in text.split(",")],
                         default=[0.3, 1, 3], help="separated by commas (0.3,1,3), or none: without noise alone")
     parser.add_argument("--feature-share", metavar="S", type=float, help="of the runs; default: what the rule chooses")
+    parser.add_argument("--hidden", metavar="N", type=experiment.positive, help="networks with so many hidden units in place of linear models")
     parser.add_argument("--trust", choices=["local", "pairs"], help="of the runs")
     parser.add_argument("--ranges", action="store_true", help="with public ranges")
     parser.add_argument("--quick", action="store_true", help="one run, epsilon 1 alone")

@@ -227,6 +227,10 @@ class Words(MessageCase):
             self.assertIn("\nstep = 2\n", result.out)
             self.assertNotIn("epsilon", result.out)
 
+    def test_texts_for_labels_lead_to_their_numbers(self):
+        self.complains(self.run_alone(["omd", "--source", "a.csv", "--mechanism", "none", "--positive", "yes"]), 2, "--encode onehot:FILE")
+        self.complains(self.run_alone(["omd", "--source", "a.csv", "--mechanism", "none", "--positive", "1,"]), 2, "empty place")
+
     def test_values_of_options_are_in_the_help(self):
         help = self.run_alone(["omd", "--help=all"]).out
         self.assertRegex(" ".join(help.split()), r"--budget-unit WHOSE loss that --budget limits: client \(.*?record \(")

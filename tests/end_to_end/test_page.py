@@ -146,8 +146,8 @@ class ForABoard(PageCase):
         is no point; a column that the model leaves out is not learned from."""
         age = lambda i: 9 if i == 0 else i % 4  # one record has a probability of its own
         rows = [f"{age(i)},{i % 7},{1 if i % 11 == 5 else 0},{i % 2}" for i in range(220)]
-        for name in ("data", "held"):
-            self.write(f"{name}.csv", "\n".join(["age,dose,ill,sex", *rows]) + "\n")
+        for name, order in (("data", rows), ("held", rows[::-1])):
+            self.write(f"{name}.csv", "\n".join(["age,dose,ill,sex", *order]) + "\n")
         self.good(1, ["--source", "data.csv", "--test", "held.csv", "--label", "ill", "--standardise", "values:1.5/1,drop,0/1", "--mechanism", "none",
                       "--tuning", "off", "--intercept", "--step", "0.03", "--output", "run"])
         self.succeeded(self.run_alone(["score", "run", "--source", "held.csv", "--label", "ill", "--by", "sex", "--output", "score-run"]))
@@ -162,6 +162,8 @@ class ForABoard(PageCase):
         self.assertIn("learned from age, sex features left out dose: their ranges were not found", words)
         calibration = self.summary_in("run")["metrics"]["test"]["calibration"]
         self.assertEqual([each["records"] for each in calibration if 0 < each["records"] < 10], [1], calibration)
+        self.succeeded(self.run_alone(["score", "run", "--source", "data.csv", "--label", "ill", "--output", "score-known"]))
+        self.assertIn("data, from which it has learned", self.page("run", more=["--for", "board", "--scores", "score-known"])[0])
         if shutil.which("gnuplot"):
             marks = len(re.findall(r"<use [^>]*scale\(", text))  # and one in the key
             self.assertEqual(marks, 1 + 2 * sum(each["records"] >= 10 for each in calibration))

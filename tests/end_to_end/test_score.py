@@ -102,6 +102,19 @@ class Classes(ScoreCase):
             self.check_two_classes(group["metrics"], scores[mine], self.y[mine])
             self.check_probabilities(group["metrics"], p[mine], self.y[mine])
 
+    def test_records_from_which_the_run_has_learned(self):
+        """They are known by name or content, and are not called new; where the run's folder is elsewhere nobody knows."""
+        self.learn("omd", ["--source", "train.csv", "--clients", 3])
+        (self.folder / "copy.csv").write_bytes((self.folder / "train.csv").read_bytes())
+        (self.folder / "alone.h5").write_bytes((self.folder / "run/model.h5").read_bytes())
+        for model, source, known in (("run", "train.csv", True), ("run/model.h5", "copy.csv", True), ("run", "test.csv", False), ("alone.h5", "copy.csv", None)):
+            self.assertIs(self.score([model, "--source", source])["learned_from"], known, (model, source))
+        said = self.run_alone(["score", "run", "--source", "copy.csv"])
+        self.assertIn("has learned from copy.csv", said.err)
+        self.assertNotIn("has learned from", self.run_alone(["score", "run", "--source", "test.csv"]).err)
+        (self.folder / "train.csv").unlink()
+        self.assertIsNone(self.score(["run", "--source", "copy.csv"])["learned_from"])
+
     def test_labels_that_the_run_ignored_are_left_out(self):
         y = numpy.where(self.random.random(600) < 0.2, 7, self.y)
         self.table("more.csv", ["a", "b", "c", "y"], zip(*self.x.T, y))

@@ -167,6 +167,10 @@ class Around(TestCase):
         (self.folder / "bin/starling").unlink()
         alone = self.run_job([], 2, place=self.folder / "mine/here", STARLING="")
         self.assertIn("no slurm.sh in jobs/", alone.err)
+        shutil.copy(SOURCE / "jobs/slurm.sh", self.folder / "mine/here/slurm.sh")
+        half = self.run_job([], 2, place=self.folder / "mine/here")
+        self.assertIn("no defaults.sh beside ./slurm.sh", half.err)
+        self.assertIn("Copy the whole folder", half.err)
 
     def task(self, **variables):
         """Starts the first task of a job array by `starling sweep --slurm`."""

@@ -54,8 +54,8 @@ Decision about_texts(const TableProfile& profile, const ColumnProfile& column, c
   const std::string head = in_file(column, source);
   if (column.use == Use::label) {
     return {
-        fmt::format("{} is the label and holds text. Give a public table of a number for each text, or name another "
-                    "column as label",
+        fmt::format("{} is the label and holds text. Give a public table of a number for each text, of which starling "
+                    "data profile writes a draft, or name another column as label",
                     head),
         {"encode = onehot:FILE", "label = COLUMN"}};
   }

@@ -15,6 +15,7 @@
 #include "prediction_writer.hpp"
 #include "report/pictures/pictures.hpp"
 #include "report/prediction_report.hpp"
+#include "report/view/learned_from.hpp"
 #include "report/view/summary_view.hpp"
 #include "report/view/table_text.hpp"
 #include "run/settings/catalogue.hpp"
@@ -72,6 +73,7 @@ struct ScoreReport {
   std::string run_id;            ///< of the run that learned it
   std::optional<Client> client;  ///< whose model it is; none: the mean of all
   std::string source;
+  std::optional<bool> learned_from;           ///< whether the run has learned from the source; none: nobody knows
   TestMetrics metrics;                        ///< over all records
   std::string by;                             ///< column of the groups; empty without groups
   std::map<std::string, TestMetrics> groups;  ///< by the column's text
@@ -84,6 +86,7 @@ Json json_of(const ScoreReport& report) {
                {"run_id", report.run_id},
                {"client", report.client},
                {"source", report.source},
+               {"learned_from", report.learned_from},
                {"metrics", json_of(report.metrics)}};
   for (const auto& [label, text] : report.class_texts) {
     json["class_texts"].push_back({{"class", label}, {"text", text}});
@@ -138,8 +141,10 @@ Json with_texts(const ScoreReport& report) {
 std::string text_of(const ScoreReport& report) {
   const SummaryView view(with_texts(report), "the results");
   const std::string whose = report.client ? fmt::format(", client {}", *report.client) : "";
-  std::string text = table_row("model", report.model + whose) + table_row("source", report.source) +
-                     table_row("records", std::to_string(report.metrics.records));
+  std::string text =
+      table_row("model", report.model + whose) + table_row("source", report.source) +
+      table_row("records", std::to_string(report.metrics.records) +
+                               (report.learned_from.value_or(false) ? ", from which it has learned" : ""));
   if (view.has("metrics.accuracy")) {
     text += table_row("accuracy", shown(100 * view.number("metrics.accuracy"), "{:.2f} %"));
   }
@@ -190,15 +195,27 @@ class Scoring final : public ModelUse {
     }
   }
   void finish(std::int64_t /*count*/) override {
-    ScoreReport report{choice_.from.model, run_id_, choice_.from.client, source_of(choice_.from), all_->metrics(),
-                       choice_.by,         {},      class_texts_};
+    ScoreReport report{choice_.from.model, run_id_,         choice_.from.client, source_of(choice_.from),
+                       learned(),          all_->metrics(), choice_.by,          {},
+                       class_texts_};
     for (const auto& [value, tally] : groups_) report.groups.emplace(value, tally.metrics());
     const std::string problem = choice_.output ? store(report, *choice_.output) : "";
     if (!problem.empty()) tell_user("note: {}\n", problem);
+    if (report.learned_from.value_or(false)) {
+      tell_user("note: the run has learned from {}: new records may be predicted worse. Score held-out ones.\n",
+                report.source);
+    }
     print(choice_.json ? json_of(report).dump(2) + "\n" : text_of(report));
   }
 
  private:
+  [[nodiscard]] std::optional<bool> learned() const {
+    namespace fs = std::filesystem;
+    const fs::path model = choice_.from.model;
+    std::error_code error;
+    const fs::path run = fs::is_directory(model, error) ? model : fs::absolute(model, error).parent_path();
+    return learned_from(run.string(), choice_.from.reading.source);
+  }
   PredictionTally& group_of(const std::string& value) {
     const auto found = groups_.find(value);
     if (found != groups_.end()) return found->second;

@@ -214,7 +214,8 @@ std::vector<Scored> scores_of(const SummaryView& view, const std::vector<std::st
     check(score.text("run_id") == view.text("privacy.run_id"),
           "--scores '{}': the score is of another run's model ('{}'). Score the model of this run.", folder,
           score.text("model"));
-    const std::string name = std::filesystem::path(score.text("source")).stem().string();
+    const std::string name = std::filesystem::path(score.text("source")).stem().string() +
+                             (score.flag("learned_from") ? ", from which it has learned" : "");
     add_score(scores, {name, score, "metrics"});
     for (const SummaryView& group : score.list("groups")) {
       scores.push_back({fmt::format("{}, {} {}", name, score.text("by"), group.text("value")), group, "metrics", true});
@@ -225,7 +226,7 @@ std::vector<Scored> scores_of(const SummaryView& view, const std::vector<std::st
 
 /// A line for each set of records, with the metrics that some of them has; their meanings go to `meanings`.
 TextTable score_table(const std::vector<Scored>& scores, Rows& meanings) {
-  TextTable table{{"held-out records", "records"}, {}};
+  TextTable table{{"scored on", "records"}, {}};
   for (const Scored& score : scores) {
     table.rows.push_back({score.name, fmt::format("{}", score.view.count(score.path + ".records"))});
   }
@@ -319,7 +320,8 @@ class BoardPage {
     for (const std::string& weakness : view_.texts("privacy.weaknesses")) open.push_back(weakness + ".");
     if (view_.flag("privacy.private")) open.push_back(client_in_words(loss_of_client(view_)));
     if (!scores_.empty()) {
-      open.emplace_back("The scores on this page were computed without noise: they protect no held-out record.");
+      open.emplace_back(
+          "The scores on this page were computed without noise: they protect none of the scored records.");
     }
     page_.list(open);
     add_statement(page_, view_);

@@ -220,7 +220,9 @@ ReportRequest parse_request(const std::vector<std::string>& words) {
   check(several || (request.comparison.by.empty() && request.comparison.metrics.empty() &&
                     request.format == TableFormat::text),
         "--by, --metric and --format with one run: they are for comparisons. Name several runs, or leave them out.");
-  check(!several || !request.for_board, "--for board with {} runs: it is of one run. Name one.", request.runs.size());
+  check(!several || !request.for_board,
+        "--for board with {} runs: it is of one run. Name one; several --scores stand between commas.",
+        request.runs.size());
   check(!several || (request.csv.empty() && !request.json && request.coefficients.empty() && request.survival.empty()),
         "runs '{}' with {}: it is of one run. Name one (--csv takes history or models), or take --format csv.",
         fmt::join(request.runs, "', '"),

@@ -92,7 +92,8 @@ std::optional<Explanation> explain_comma(std::string_view text, const Remedies& 
 
 std::string remedy_of_text(const Remedies& remedies) {
   if (remedies.label)
-    return fmt::format("{}, or name another column by --label", remedies.encode ? "--encode it" : "write a number");
+    return fmt::format("{}, or name another column by --label; a row without a label must be removed",
+                       remedies.encode ? "--encode it" : "write a number");
   const std::string_view missing =
       remedies.marks ? ", or name it by --missing-values where it means a missing value" : "";
   if (remedies.encode) return fmt::format("{}{}", remedies.drop ? "--encode or --drop it" : "--encode it", missing);

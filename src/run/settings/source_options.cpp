@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -156,7 +158,17 @@ void add_reading_options(Options& options, ReadSettings& settings) {
   add_gap_options(options, settings);
   options.add(option("positive", "LABELS", "labels that count as +1, all others as -1, separated by commas",
                      {.example = "4,5,6"}),
-              settings.positive);
+              [&settings](const std::string& text) {
+                settings.positive.clear();
+                for (const std::string& label : split_list(text)) {
+                  check(std::isalpha(static_cast<unsigned char>(label.front())) == 0,
+                        "'{}' is not a number, as labels are. Give texts numbers by --encode onehot:FILE, of which "
+                        "starling data profile writes a draft.",
+                        label);
+                  settings.positive.push_back(
+                      number_between(label, std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()));
+                }
+              });
   options.add(option("class-labels", "LOW,HIGH",
                      "of a loss of two classes: the two labels as the records have them. The first counts as -1, the "
                      "second as 1, and any other is refused. Public: model.h5 has them, and predictions are given by "

@@ -176,7 +176,8 @@ INSTANTIATE_TEST_SUITE_P(
             "text", "a,b,y\n1,two,3\n", {": row 2: column 'b' is 'two': not a number. --encode or --drop it, or name"}},
         Fault{"text_in_the_label",
               "a,b,y\n1,2,cat\n",
-              {"'cat': not a number. --encode it, or name another column by --label"}},
+              {"'cat': not a number. --encode it, or name another column by --label; a row without a label must be "
+               "removed"}},
         Fault{"trailing_text", "a,b,y\n1,2x,3\n", {": row 2: column 'b' is '2x': not a number."}},
         Fault{"two_signs", "a,b,y\n+-1,2,3\n", {": row 2: column 'a' is '+-1': not a number."}},
         Fault{"decimal_comma",
