@@ -11,7 +11,7 @@ Batches of 20 records per client, lambda = 0.1 and the four methods are those of
   fig4   clients M            fig7   ratio of classes   fig9   epsilon, and delta
   fig5   mu
 
-Times are of whole runs, records drawn on the way included, while others run beside them. 20 runs per point take some ten
+Times are of whole runs, records drawn on the way included, while others run beside them. 20 runs per point take seven
 minutes on two cores; the paper has 100. Bands are one standard deviation of a run to either side, as a single run has it.
 
 OffNP is the minimum that R's package kerndwd finds, whose penalty is lambda |slopes|^2 with no half and no intercept: its
