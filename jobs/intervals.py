@@ -12,10 +12,15 @@ tables have them: few, with a rare flag, heavy tails, rare classes, correlated f
 cover 93 to 97 %, those of the worst coefficient 90 % or more, and at most 15 % of runs are to be flagged; length is beside that
 without noise.
 
+With --raw, five clients and tables in units of their own: columns of sizes 1e-3 to 1e4, all but one far from 0, a flag, and, in half
+of the cells, a flag of which 2 % are 1. Clients release constants of columns first. Intervals are those in own units.
+
 Writes intervals.csv. Half a minute for 10,000 records and 50 replications on a core; --designs takes half an hour at 200.
 """
 
 import csv
+import math
+import random
 import sys
 import tempfile
 
@@ -114,6 +119,52 @@ def show_designs(rows):
     print(f"{verdicts.count(experiment.HOLDS)} of {len(rows)} cells hold, {verdicts.count('flagged')} have more than 15 % of their runs flagged; the others are marked !")
 
 
+RAW = {"rate": (5e-3, 1e-3, 1), "score": (0, 1, -0.5), "price": (900, 40, 0.8), "income": (5e4, 2e4, 0.6), "year": (1990, 10, 0.6)}
+RAW_RECORDS, RAW_PRICES = (1500, 5000, 20000), ("1", "2", "8")
+
+
+def write_raw(path, loss, records, rare, seed):
+    """Labels are told by scores of a deviation near 2. Returns the true coefficients."""
+    draw = random.Random(seed)
+    flags = [(0.3, 0.7), *([(0.02, -1)] if rare else [])]
+    spread = 300 if loss == "linear" else 1
+    with open(path, "w") as file:
+        file.write(",".join([*RAW, *[f"flag{k}" for k in range(len(flags))], "y"]) + "\n")
+        for _ in range(records):
+            plain = [draw.gauss(0, 1) for _ in RAW]
+            ones = [draw.random() < share for share, _ in flags]
+            score = sum(slope * z for (_, _, slope), z in zip(RAW.values(), plain)) + sum(one * effect for one, (_, effect) in zip(ones, flags))
+            label = 2000 + spread * (score + draw.gauss(0, 1)) if loss == "linear" else int(draw.random() < 1 / (1 + math.exp(-score)))
+            file.write(",".join(f"{mean + sd * z:.9g}" for (mean, sd, _), z in zip(RAW.values(), plain)))
+            file.write("".join(f",{one:d}" for one in ones) + f",{label:.9g}\n")
+    slopes = [spread * slope / sd for _, sd, slope in RAW.values()]
+    intercept = (2000 if loss == "linear" else 0) - sum(slope * mean for slope, (mean, _, _) in zip(slopes, RAW.values()))
+    return [*slopes, *[spread * effect for _, effect in flags], intercept]
+
+
+def measure_raw(runs, folder, options):
+    """Prints a row for each cell: coverage of all intervals and of the worst coefficient, and the shares of intervals and runs without."""
+    print("table                       mu  cover  worst  without interval  not settled")
+    for loss, records, rare in [(loss, n, rare) for loss in DESIGNS for n in RAW_RECORDS for rare in (False, True)]:
+        for mu in RAW_PRICES:
+            def run(seed, loss=loss, records=records, rare=rare, mu=mu):
+                name = f"{loss}-{records}-{rare:d}-{mu}-{seed}"
+                truth = write_raw(f"{folder}/{name}.csv", loss, records, rare, seed)
+                summary = runs.run(name, ["--clients", 5, "--partition", "iid", "--source", f"{folder}/{name}.csv", "--mechanism", "gaussian",
+                                          "--mu", mu, "--seed", seed, "--noise-key", "seed", *(["--loss", "logistic"] if loss == "logistic" else [])])
+                held = [None if each["low"] is None else each["low"] <= true <= each["high"]
+                        for each, true in zip(summary.get("own_units", summary["intervals"]), truth)]
+                return held, summary["settled"]
+
+            found = experiment.in_parallel(options.workers, [lambda seed=seed: run(seed) for seed in range(1, options.replications + 1)])
+            columns = [[each for each in column if each is not None] for column in zip(*[held for held, _ in found])]
+            every = [each for column in columns for each in column]
+            worst = min((sum(column) / len(column) for column in columns if len(column) > 9), default=math.nan)
+            without = 1 - len(every) / (len(columns) * len(found))
+            print(f"{loss:8} {records:6}{', rare flag' if rare else '':11} {mu:>3} {100 * sum(every) / max(len(every), 1):6.1f} {100 * worst:6.0f} {100 * without:17.0f}"
+                  f" {100 * sum(not settled for _, settled in found) / len(found):12.0f}", flush=True)
+
+
 def words_of(features, condition, mu, options):
     correlation = correlation_with(condition, features) if condition > 1 else 0
     source = f"synthetic:linear:p={features},n={options.steps},correlation={correlation:.5f}"
@@ -163,11 +214,15 @@ def main():
     parser.add_argument("--tuning", choices=("off", "auto"), default="off", help="of starling infer (off)")
     parser.add_argument("--path", action="store_true", help="--estimator path, with --tuning auto too")
     parser.add_argument("--designs", action="store_true", help="five clients, as tables have records, by defaults")
+    parser.add_argument("--raw", action="store_true", help="five clients and tables in units of their own, by defaults")
     parser.add_argument("--graph", action="store_true", help="eight clients that differ, without an aggregator")
     options = parser.parse_args()
     folder = experiment.output_folder(options.output)
     with tempfile.TemporaryDirectory(prefix="intervals-") as scratch:
         runs = experiment.Runs(experiment.find_starling(options.starling), scratch, "infer", "--json")
+        if options.raw:
+            measure_raw(runs, scratch, options)
+            return
         if options.designs:
             rows = measure_designs(runs, options)
             show_designs(rows)

@@ -59,6 +59,14 @@ struct Floored {
   [[nodiscard]] MatrixXd inverse() const {
     return dense::from_eigen(units, vectors, values.cwiseMax(floor).cwiseInverse());
   }
+  [[nodiscard]] std::vector<Vector> hidden() const {
+    std::vector<Vector> result;
+    for (Index k = 0; k < values.size() && values[k] < floor; ++k) {
+      const VectorXd direction = units.cwiseProduct(vectors.col(k)).normalized();
+      result.emplace_back(direction.begin(), direction.end());
+    }
+    return result;
+  }
   [[nodiscard]] std::vector<std::size_t> undetermined() const {
     std::vector<std::size_t> result;
     for (Index j = 0; j < values.size(); ++j) {
@@ -93,6 +101,7 @@ PlugIn plug_in(View estimate, const ReleasedMatrix& curvature, const ReleasedMat
     for (Index k = j; k < order; ++k) result.covariance.push_back(covariance(j, k) / static_cast<double>(steps));
   }
   result.undetermined = bread.undetermined();
+  result.hidden = bread.hidden();
   for (const std::size_t j : result.undetermined) result.spread.spread[j] = std::numeric_limits<double>::infinity();
   result.least_curvature = bread.values[0];
   result.curvature_floor = bread.floor;

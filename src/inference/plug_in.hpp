@@ -33,6 +33,8 @@ struct PlugIn {
   /// 1/100 or more in the eigenvectors v of Â with eigenvalues below κ. Examples are a column of zeros, both of two
   /// equal columns, and a constant column together with the intercept.
   std::vector<std::size_t> undetermined;
+  /// Directions of coordinates that the data do not determine, of length 1: those of these eigenvectors.
+  std::vector<Vector> hidden;
   double least_curvature = 0;  ///< least eigenvalue of Â before floors; without noise of the scaled matrix
   double curvature_floor = 0;  ///< κ of Â
 };

@@ -67,6 +67,26 @@ Preconditioner::Preconditioner(const NoisyMoments& moments, std::size_t features
   if (intercept) start_[features] = mean_label - slopes.dot(mean);
 }
 
+Preconditioner Preconditioner::beside(std::size_t features, const std::vector<std::size_t>& left_out) const {
+  Preconditioner all(features, intercept_);
+  all.found_ = found_;
+  std::vector<std::size_t> places;
+  for (std::size_t j = 0; j < features; ++j) {
+    if (!std::binary_search(left_out.begin(), left_out.end(), j)) places.push_back(j);
+  }
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    all.mean_[places[k]] = mean_[k];
+    all.start_[places[k]] = start_[k];
+    all.hidden_[places[k]] = hidden_[k];
+    for (std::size_t j = 0; j < places.size(); ++j) {
+      all.whitening_[places[k]][places[j]] = whitening_[k][j];
+      all.inverse_[places[k]][places[j]] = inverse_[k][j];
+    }
+  }
+  if (intercept_) all.start_.back() = start_.back();
+  return all;
+}
+
 void Preconditioner::features(View x, MutableView image) const {
   for (std::size_t k = 0; k < image.size(); ++k) image[k] = dot(whitening_[k], x) - dot(whitening_[k], mean_);
 }

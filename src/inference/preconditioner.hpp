@@ -29,6 +29,10 @@ class Preconditioner {
   /// As numbers() gave them.
   Preconditioner(View numbers, std::size_t features, bool intercept);
 
+  /// The same beside features that are left out, whose coordinates are they themselves. `left_out` is ascending, and
+  /// `features` is the number of all.
+  [[nodiscard]] Preconditioner beside(std::size_t features, const std::vector<std::size_t>& left_out) const;
+
   /// Writes x̃.
   void features(View x, MutableView image) const;
   /// The parameters for x̃ (and the intercept) that give the scores of `theta` for x.

@@ -101,6 +101,7 @@ CASES = {
     "infer-warm-up": ["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN[:3], 30, "--warmup-share", 0.05],
     "infer-newton": ["infer", *FILE[:4], *GAUSSIAN[:3], 30, "--loss", "logistic", "--estimator", "newton", "--joint"],
     "infer-newton-equal": ["infer", *FILE[:4], *GAUSSIAN, "--estimator", "newton", "--client-weights", "equal"],
+    "infer-constants": ["infer", *FILE[:4], *GAUSSIAN[:3], 30, "--tuning", "auto", "--feature-share", 0.4],
     "infer-bias": [*INFER, "--bias", "remove"],
     "renewable-local": [*PRIVATE, "--trust", "local"],
     "renewable-curvature": [*PRIVATE, "--trust", "local", "--curvature-model", "released:0.5"],

@@ -41,6 +41,8 @@ OTHER_COLUMNS = ("1e6,1e6,1e6,1e9", "400,400,400,-1e9")
 TURNED_AT_ALL = ("1e6,1e6,1e6,1e9", "1e6,1e6,1e6,-1e9")
 NEWTON = ["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--estimator", "newton"]  # six rounds, of which the first has moments
 
+WITH_CONSTANTS = ["infer", *FILE[:4], *GAUSSIAN[:3], 60, "--tuning", "auto", "--feature-share", 0.5, "--scale-share"]
+
 # By path: a command line, the record on either side, and the least share of the printed figure that the path's releases reach.
 # A path that shares a price has a part of it: sqrt(s) of mu and s of epsilon, where s is its share. Where no record is at the extremes
 # of all parts at once, the path's own part of the figure is the fourth, and must not be exceeded either.
@@ -75,6 +77,8 @@ AUDITS = {
         (["fedavg", *BINARY, *LAPLACE, *TUNED], OTHER_NORM, 0.0999),
     ],
     "fedavg-feature": [(["fedavg", *BINARY, *GAUSSIAN, *TUNED, *FEATURES], OTHER_FEATURES, 0.707)],
+    "infer-feature": [([*WITH_CONSTANTS, 0], OTHER_FEATURES, 0.707)],
+    "infer-range": [([*WITH_CONSTANTS, 0.5], OTHER_ENDS, 0.499)],
     "infer-moments": [
         (["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN[:3], 30, "--warmup-share", 0.05], TURNED, 0.99),
         (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--topology", "graph.topo", "--warmup-share", 0.05,
@@ -242,7 +246,7 @@ class ReleasePaths(NeighbourTest):
         """The fault that test_differential.py must see, planted in each path: a release whose noise does not hide the data.
         Derivatives are left out: a party makes a release of its own of them, and nothing else. So are histograms: of
         their sums a run has a median bin, or that features have one scale, which one record does not move here."""
-        paths = [path for path in AUDITS if path != "vertical-derivatives" and not path.endswith(("-norm", "-feature", "-columns"))]
+        paths = [path for path in AUDITS if path != "vertical-derivatives" and not path.endswith(("-norm", "-feature", "-range", "-columns"))]
 
         def difference(path):
             words, records, *_ = AUDITS[path][0]

@@ -106,6 +106,8 @@ TEST(PlugIn, NoiseHidesADirection) {
     const Vector released = packed(a + symmetric_noise(3, noise, stream));
     const PlugIn result = plug_in(Vector(3), {released, noise}, {packed(Eigen::MatrixXd::Identity(3, 3))}, 100);
     EXPECT_EQ(result.undetermined, (std::vector<std::size_t>{0, 1}));
+    ASSERT_EQ(result.hidden.size(), 1U);
+    EXPECT_NEAR(std::abs(result.hidden[0][0] - result.hidden[0][1]), std::sqrt(2.0), 0.01) << "(1, -1, 0)/sqrt(2)";
     // What noise mixes of the hidden direction into the third counts as well: (σ/κ)² of its own 0.01 or so.
     EXPECT_NEAR(result.spread.spread[2], 0.105, 0.02);
     EXPECT_NEAR(result.curvature_floor, 2 * noise * std::sqrt(3.0), 1e-15);

@@ -45,6 +45,30 @@ double score(View theta, View x, bool intercept) {
   return dot(theta.first(x.size()), x) + (intercept ? theta[x.size()] : 0);
 }
 
+// Feature 1 of four is left out, and is its own coordinate.
+TEST(Preconditioner, StandsBesideFeaturesThatAreLeftOut) {
+  const Preconditioner three(moments_of(some_records()), features, true);
+  const Preconditioner four = three.beside(4, {1});
+  Vector image(3);
+  Vector wide(4);
+  three.features(Vector{1, 2, 3}, image);
+  four.features(Vector{1, 7, 2, 3}, wide);
+  const auto expect_near = [](View found, const Vector& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t j = 0; j < found.size(); ++j)
+      EXPECT_NEAR(found[j], expected[j], 1e-12 * std::abs(expected[j])) << j;
+  };
+  expect_near(wide, {image[0], 7, image[1], image[2]});
+  Vector of_three{1, 2, 3, 4};
+  Vector of_four{1, 0, 2, 3, 4};
+  Preconditioner(three).to_parameters(of_three);
+  Preconditioner(four).to_parameters(of_four);
+  expect_near(of_four, {of_three[0], 0, of_three[1], of_three[2], of_three[3]});
+  const View start = three.start();
+  expect_near(four.start(), {start[0], 0, start[1], start[2], start[3]});
+  EXPECT_TRUE(four.found_scales());
+}
+
 TEST(Preconditioner, MakesFeaturesUncorrelatedAndOfOneScale) {
   const std::vector<Vector> records = some_records();
   const Preconditioner preconditioner(moments_of(records), features, true);

@@ -27,8 +27,7 @@ enum class BiasChoice { keep, remove };
 /// Newton's method, each of whose rounds reads all records. Automatic: Newton's where that is known to work.
 enum class Estimator { automatic, path, newton };
 
-struct InferConfig : LearningConfig, TuningChoices {
-  InferConfig() { deals_evenly = true; }
+struct InferConfig : TunedConfig {
   // clients and graph
   std::optional<std::string> topology;
   MixingSettings mixing;

@@ -1,6 +1,7 @@
 #include "infer_engine.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "mirror/mirror.hpp"
 #include "protocol/aggregated/ldp_sgd.hpp"
@@ -67,8 +68,8 @@ class NewtonEngine final : public InferEngine {
         coordinates_(parts.model.dimension() - (parts.config.intercept ? 1 : 0), parts.config.intercept),
         model_(*parts.learned, coordinates_, parts.model.dimension() - (parts.config.intercept ? 1 : 0)),
         clients_(model_, parts.accounts, parts.keys, std::move(parts.streams), parts.config.data.batch),
-        rounds_(root_, clients_, parts.model, model_, coordinates_, newton_settings(parts.config), *parts.start,
-                dynamic_cast<PairedMechanism&>(*parts.mechanism), std::move(parts.factors)) {}
+        rounds_(root_, clients_, parts.model, model_, coordinates_, newton_settings(parts.config, parts.left_out),
+                *parts.start, dynamic_cast<PairedMechanism&>(*parts.mechanism), std::move(parts.factors)) {}
 
   void run(const std::vector<Observer*>& observers) override { rounds_.run(observers); }
   [[nodiscard]] const RoundView& view() const override { return rounds_; }
@@ -150,12 +151,13 @@ OmdSettings omd_settings(const InferConfig& config) {
   return settings;
 }
 
-NewtonSettings newton_settings(const InferConfig& config) {
+NewtonSettings newton_settings(const InferConfig& config, std::vector<std::size_t> left_out) {
   const bool protects = config.privacy.protects();
   return {.rounds = config.sgd.steps,
           .closing = protects ? std::max<Round>(1, (config.sgd.steps + 1) / 2) : 1,
           .finds_scales = protects,
-          .intercept = config.intercept};
+          .intercept = config.intercept,
+          .left_out = std::move(left_out)};
 }
 
 std::unique_ptr<InferEngine> make_engine(EngineParts parts) {

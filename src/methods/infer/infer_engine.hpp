@@ -34,9 +34,10 @@ struct EngineParts {
   const std::vector<NoiseKey>& keys;
   std::vector<std::unique_ptr<Stream>> streams;
   const Released<Vector>* start;
-  double price;           ///< of a round, where all have the same
-  Vector factors = {};    ///< of each local client's noisy means; empty: 1 for all
-  Round first_round = 0;  ///< rounds before are no steps
+  double price;                            ///< of a round, where all have the same
+  Vector factors = {};                     ///< of each local client's noisy means; empty: 1 for all
+  Round first_round = 0;                   ///< rounds before are no steps
+  std::vector<std::size_t> left_out = {};  ///< features without a coefficient, of Newton's rounds
 };
 
 /// Traffic and steps of a rank's clients.
@@ -87,7 +88,7 @@ class InferEngine {
 [[nodiscard]] OmdSettings omd_settings(const InferConfig& config);
 
 /// Rounds of `--estimator newton`, which are as many as the run's steps. Under noise the second half closes.
-[[nodiscard]] NewtonSettings newton_settings(const InferConfig& config);
+[[nodiscard]] NewtonSettings newton_settings(const InferConfig& config, std::vector<std::size_t> left_out = {});
 
 [[nodiscard]] std::unique_ptr<InferEngine> make_engine(EngineParts parts);
 

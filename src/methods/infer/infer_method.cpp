@@ -82,35 +82,7 @@ void InferMethod::choose_settings() {
     run_.notes.emplace_back("no rule is known for steps over a graph: settings that are not given keep their defaults");
   }
   const std::optional<std::int64_t> records = most_records_of_clients(run_.agreement, run_.inputs.dataset);
-  if (config_.tunes()) {
-    const Vector all_records = run_.inputs.records_of_clients();
-    const bool equal = config_.weights == ClientWeights::equal;
-    Vector shares = equal ? over_own_batches(all_records) : Vector(all_records.size(), 1.0);
-    scale(1 / static_cast<double>(shares.size()), shares);
-    std::vector<TunedValue> values;
-    run_.agreement.together([&] {
-      const InferRuleFacts facts{config_,
-                                 *parts_.loss,
-                                 run_.inputs.dataset.shape,
-                                 run_.inputs.dataset.replayable,
-                                 run_.inputs.layout->clients(),
-                                 shares,
-                                 records,
-                                 rounds_of_endless_streams,
-                                 pairs_ ? 1 / pairs_->terms().exposure : 1};
-      values = values_by_rule(facts);
-      for (TunedValue& each : values) keep_in_range(each);
-      if (run_.first_rank()) print_tuning(values, newton_outlook(facts));
-    });
-    for (TunedValue& each : values) each.value = run_.agreement.broadcast(declare_public(each.value));
-    run_.agreement.together([&] {
-      std::vector<TunedValue> chosen{{"tuning", "off", ""}};
-      std::ranges::copy(values, std::back_inserter(chosen));
-      configuration_.choose(chosen);
-      if (run_.inputs.dataset.replayable) run_.inputs.dataset.plan(config_.data.batching(), records);
-    });
-    parts_.tuning.chosen = std::move(values);
-  }
+  if (config_.tunes()) tune(records);
   if (!config_.newton()) return;
   run_.agreement.together([&] {
     check(
@@ -120,6 +92,38 @@ void InferMethod::choose_settings() {
         config_.data.source);
     take_whole_rounds(*records);
   });
+}
+
+void InferMethod::tune(const std::optional<std::int64_t>& records) {
+  const Vector all_records = run_.inputs.records_of_clients();
+  const bool equal = config_.weights == ClientWeights::equal;
+  Vector shares = equal ? over_own_batches(all_records) : Vector(all_records.size(), 1.0);
+  scale(1 / static_cast<double>(shares.size()), shares);
+  const InferRuleFacts facts{config_,
+                             *parts_.loss,
+                             run_.inputs.dataset.shape,
+                             run_.inputs.dataset.replayable,
+                             run_.inputs.layout->clients(),
+                             shares,
+                             records,
+                             rounds_of_endless_streams,
+                             pairs_ ? 1 / pairs_->terms().exposure : 1};
+  std::vector<TunedValue> chosen = release_constants(why_a_path(facts), records);
+  chosen.push_back({"tuning", "off", ""});
+  const std::size_t dropped = left_out().size();
+  std::vector<TunedValue> values;
+  run_.agreement.together([&] {
+    values = values_by_rule(facts);
+    for (TunedValue& each : values) keep_in_range(each);
+    if (run_.first_rank()) print_tuning(values, newton_outlook(facts, dropped));
+  });
+  for (TunedValue& each : values) each.value = run_.agreement.broadcast(declare_public(each.value));
+  run_.agreement.together([&] {
+    std::ranges::copy(values, std::back_inserter(chosen));
+    configuration_.choose(chosen);
+    if (run_.inputs.dataset.replayable) run_.inputs.dataset.plan(config_.data.batching(), records);
+  });
+  std::ranges::move(values, std::back_inserter(parts_.tuning.chosen));
 }
 
 /// Every client's records are one batch.
@@ -202,7 +206,11 @@ void InferMethod::agree_on_model() {
   parts_.interval_facts.emplace(IntervalFacts{run_.agreement, *run_.inputs.layout, config_, dimension_,
                                               parts_.coefficient_names(run_.inputs.dataset.shape), std::move(records),
                                               correlation_.has_value(), all_standardised, run_.inputs.dataset.constants,
-                                              path_tells_scales()});
+                                              path_tells_scales(), left_out()});
+  check(parts_.interval_facts->left_out.empty() || config_.newton(),
+        "--standardise drops columns, and an average of a path has coefficients for all: what noise makes of theirs "
+        "would "
+        "hide the others. Use --estimator newton, or --drop.");
 }
 
 /// Whether public constants say the scales of the features, or the path shows whether they suit its steps: noise that
@@ -299,6 +307,7 @@ RunFacts InferMethod::privacy_facts() {
   if (parts_.schedule)
     facts.public_inputs = parts_.schedule->digest() + facts.public_inputs + digest_of(config_.step_cap);
   facts.second = second_part();
+  facts.histograms = shares_of_constants();
   if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
   // A record is in each round's release: together they cost what was asked for.
   if (config_.newton()) facts.price_factor = short_of_one / std::sqrt(static_cast<double>(config_.sgd.steps));

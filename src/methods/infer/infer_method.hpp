@@ -116,6 +116,8 @@ struct InferParts {
                                                        std::vector<std::unique_ptr<Stream>> streams,
                                                        Accounts& accounts);
 
+class FeatureRelease;
+
 class InferMethod final : public Method {
  public:
   InferMethod(RunContext& run, RunHome& home, Configured<InferConfig>& configuration);
@@ -132,6 +134,18 @@ class InferMethod final : public Method {
   void open_graph();
   void open_data();
   void choose_settings();
+  [[nodiscard]] std::string why_own_units() const;
+  [[nodiscard]] TunedMethod method_of_constants();
+  /// Releases constants of features, and of labels that are numbers, and reads the records again by them. `path`: why
+  /// the estimate is that of a path, which has none; empty for Newton's rounds. Returns what the configuration then
+  /// has.
+  /// **Collective.**
+  [[nodiscard]] std::vector<TunedValue> release_constants(const std::string& path,
+                                                          const std::optional<std::int64_t>& records);
+  void note_constants(const FeatureRelease& features) const;
+  [[nodiscard]] HistogramShares shares_of_constants() const;
+  [[nodiscard]] std::vector<std::size_t> left_out() const;
+  void tune(const std::optional<std::int64_t>& records);
   void take_whole_rounds(std::int64_t records);
   void choose_pairs();
   void open_model();

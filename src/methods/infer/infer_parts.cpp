@@ -34,6 +34,7 @@ std::unique_ptr<InferEngine> make_engine(const BegunRun& begun, InferParts& of_r
                     std::move(streams),
                     &of_run.start,
                     begun.privacy->price_at(0, 0)};
+  parts.left_out = of_run.interval_facts->left_out;
   if (of_run.config.weights == ClientWeights::equal) parts.factors = run.inputs.factors_of_own_means(parts.streams);
   if (of_run.warm_up) {
     const std::vector<std::size_t> hidden = of_run.warm_up->play(parts, run.agreement);

@@ -115,33 +115,40 @@ std::string why_a_path(const InferRuleFacts& facts) {
 
 /// An eigenvalue of the curvature counts from 2 s √d on, where s is the noise on its entries: that of the mean over the
 /// closing rounds, each of which has 1/R of the square of the price, and share_of_curvature of that.
-std::string newton_outlook(const InferRuleFacts& facts) {
+std::string newton_outlook(const InferRuleFacts& facts, std::size_t dropped) {
   const InferConfig& config = facts.config;
   if (!config.privacy.protects() || !facts.records || !why_a_path(facts).empty()) return "";
+  if (dropped == facts.shape.features)
+    return "expect no coefficient: records are too few at this price to show how large any values are. --ranges says "
+           "it "
+           "and costs nothing";
   const MallowsModel model(facts.loss, facts.shape.features, config.intercept, RowWeights::mallows);
-  const auto d = static_cast<double>(coefficients_of(facts));
+  const auto d = static_cast<double>(coefficients_of(facts) - static_cast<Round>(dropped));
   const auto rounds = static_cast<double>(noisy_rounds);
   const double price = price_of_mean(config.privacy, facts.shares) * std::sqrt(facts.hiding);
   const double of_client =
       std::numbers::sqrt2 * model.most_curvature() /
       (price * std::sqrt(NewtonRounds::share_of_curvature / rounds) * static_cast<double>(*facts.records));
   const double noise = of_client * norm2(facts.shares) / std::sqrt(rounds / 2);
+  const std::string without = dropped == 0
+                                  ? ""
+                                  : fmt::format("{} of {} columns are dropped, of which nothing shows the size; ",
+                                                dropped, facts.shape.features);
   const double expected = usual_curvature * facts.loss.most_curvature() * std::min(1.0, 2 / d);
   const double hidden = 2 * noise * std::sqrt(d) / expected;
   if (hidden < 1) {
     const char* const far_from_zero =
         config.data.scales_columns() ? "" : "far from 0 beside its spread, as an age is, or ";
     return fmt::format(
-        "intervals are likely, and not promised: a column {}that others explain but for {:.1g} % of its variance has "
+        "{}intervals are likely, and not promised: a column {}that others explain but for {:.1g} % of its variance has "
         "none, which shows at the end alone.{}",
-        far_from_zero, 100 * hidden * std::min(1.0, 2 / d),
+        without, far_from_zero, 100 * hidden * std::min(1.0, 2 / d),
         config.data.scales_columns() ? "" : " --ranges or --standardise, of public limits, mend the first");
   }
   return fmt::format(
-      "expect no interval: noise hides how {:g} coefficients bend the loss. More records, fewer columns or {:.2g} "
-      "times "
-      "the price would show it",
-      d, hidden);
+      "{}expect no interval: noise hides how {:g} coefficients bend the loss. More records, fewer columns or {:.2g} "
+      "times the price would show it",
+      without, d, hidden);
 }
 
 std::vector<TunedValue> values_by_rule(const InferRuleFacts& facts) {

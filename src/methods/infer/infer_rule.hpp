@@ -35,7 +35,8 @@ struct InferRuleFacts {
 [[nodiscard]] std::string why_a_path(const InferRuleFacts& facts);
 
 /// Says that noise will hide the curvature from Newton's method, whatever the records are; empty where it may not.
-[[nodiscard]] std::string newton_outlook(const InferRuleFacts& facts);
+/// `dropped` features have no coefficient.
+[[nodiscard]] std::string newton_outlook(const InferRuleFacts& facts, std::size_t dropped);
 
 /// The rule's values of those options that are not given. Throws UsageError.
 [[nodiscard]] std::vector<TunedValue> values_by_rule(const InferRuleFacts& facts);

@@ -1,6 +1,7 @@
 /// Confidence intervals of `starling infer`, as results of one engine.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -65,6 +66,7 @@ struct IntervalFacts {
   bool standardised;               ///< all records are, by `constants`, which ranks with paths have
   const std::optional<PublicConstants>& constants;
   bool knows_scales;  ///< of the features, by public constants or a warm-up, or the path shows whether they suit it
+  std::vector<std::size_t> left_out = {};  ///< features without a coefficient
 };
 
 /// The map to the units of the source; none where records are not standardised, or no intervals are wanted.
@@ -174,7 +176,10 @@ class NewtonResults final : public IntervalResults {
   [[nodiscard]] NewtonSettling settling_of(const NewtonEstimate& estimate) const;
   /// Wald's test that all slopes are 0; none where one is not determined.
   [[nodiscard]] std::optional<JointTest> joint_test(const NewtonEstimate& estimate) const;
-  /// Intervals of an estimate with these deviations.
+  [[nodiscard]] bool is_left_out(std::size_t j) const {
+    return std::binary_search(facts_.left_out.begin(), facts_.left_out.end(), j);
+  }
+  /// Intervals of an estimate with these deviations. Features that are left out have neither.
   [[nodiscard]] std::vector<Interval> intervals_of_spread(Vector estimate, Vector deviations) const;
 
   const IntervalFacts& facts_;

@@ -1,4 +1,5 @@
 // Results of `--estimator newton`.
+#include <limits>
 #include <utility>
 
 #include "core/numerics/dense.hpp"
@@ -22,20 +23,36 @@ NewtonSettling NewtonResults::settling_of(const NewtonEstimate& estimate) const 
 }
 
 std::vector<Interval> NewtonResults::intervals_of_spread(Vector estimate, Vector deviations) const {
-  return intervals_of({{"plug-in", Spread{std::move(estimate), std::move(deviations)}}}, facts_.names,
-                      facts_.config.levels, std::nullopt);
+  std::vector<Interval> all = intervals_of({{"plug-in", Spread{std::move(estimate), std::move(deviations)}}},
+                                           facts_.names, facts_.config.levels, std::nullopt);
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Interval& each = all[i];
+    if (is_left_out(i % facts_.names.size())) each = {each.name, none, none, none, none, each.level, "dropped"};
+  }
+  return all;
 }
 
 std::optional<JointTest> NewtonResults::joint_test(const NewtonEstimate& estimate) const {
   if (!estimate.undetermined.empty()) return std::nullopt;
-  const auto slopes = static_cast<Eigen::Index>(facts_.dimension - (facts_.config.intercept ? 1 : 0));
-  const dense::MatrixXd covariance =
-      dense::symmetric(estimate.covariance, facts_.dimension).topLeftCorner(slopes, slopes);
-  const dense::VectorXd own = Eigen::Map<const dense::VectorXd>(estimate.estimate.data(), slopes);
+  JointTest test;
+  std::vector<Eigen::Index> tested;
+  for (std::size_t j = 0; j < facts_.dimension - (facts_.config.intercept ? 1 : 0); ++j) {
+    if (is_left_out(j)) continue;
+    tested.push_back(static_cast<Eigen::Index>(j));
+    test.names.push_back(facts_.names[j]);
+  }
+  const auto slopes = static_cast<Eigen::Index>(tested.size());
+  const dense::MatrixXd all = dense::symmetric(estimate.covariance, facts_.dimension);
+  dense::MatrixXd covariance(slopes, slopes);
+  dense::VectorXd own(slopes);
+  for (Eigen::Index j = 0; j < slopes; ++j) {
+    const Eigen::Index at = tested[static_cast<std::size_t>(j)];
+    own[j] = estimate.estimate[static_cast<std::size_t>(at)];
+    for (Eigen::Index k = 0; k < slopes; ++k) covariance(j, k) = all(at, tested[static_cast<std::size_t>(k)]);
+  }
   const std::optional<double> statistic = dense::inverse_form(covariance, own);
   if (!statistic || slopes == 0) return std::nullopt;
-  JointTest test;
-  test.names.assign(facts_.names.begin(), facts_.names.begin() + slopes);
   test.statistic = *statistic;
   test.level = facts_.config.levels.front();
   test.critical = chi_squared_quantile(static_cast<double>(slopes), test.level);

@@ -61,15 +61,17 @@ OctaveWindow fullest_window(View summed, double deviation) {
   return fullest;
 }
 
-/// The values of a window, with half as much again.
-ValueRange range_of(const OctaveWindow& window) {
+/// The values of a window, with half as much again, and zero where that stands out beside them.
+ValueRange range_of(const OctaveWindow& window, bool has_zeros) {
   const auto bound = [](std::size_t k) {
     return std::ldexp(1.0, FeatureHistograms::lowest_exponent + static_cast<int>(k));
   };
   const double high = bound(window.last);
   const double low = window.positive && window.negative ? -high : bound(window.first);
   const double more = (high - low) / 4;
-  return window.positive ? ValueRange{low - more, high + more} : ValueRange{-high - more, -low + more};
+  const ValueRange range =
+      window.positive ? ValueRange{low - more, high + more} : ValueRange{-high - more, -low + more};
+  return has_zeros ? ValueRange{std::min(range.low, 0.0), std::max(range.high, 0.0)} : range;
 }
 
 /// The histogram without the bins that count as empty, given where its values are.
@@ -173,7 +175,10 @@ FeatureSight feature_sight(View summed, double deviation, double least) {
   const double square = squares / all;
   const double mean = sum / all;
   const double variance = std::max(square - mean * mean, least_deviation * least_deviation * square);
-  return {FeatureSight::Kind::values, {mean, std::sqrt(variance)}, range_of(window), reach_of(kept, mean)};
+  return {FeatureSight::Kind::values,
+          {mean, std::sqrt(variance)},
+          range_of(window, summed[0] >= noticed * deviation),
+          reach_of(kept, mean)};
 }
 
 }  // namespace starling

@@ -66,7 +66,7 @@ struct FeatureSight {
   };
   Kind kind = Kind::nothing;
   FeatureMoments moments = {};
-  ValueRange range = {};  ///< of these values, half as wide again
+  ValueRange range = {};  ///< of these values, half as wide again, and of zeros that stand out
   double reach = 0;       ///< from the mean to the nearer end of the bin with values that is farthest from it
   double others = 1;      ///< the part of the records that may have other values than zero, where zeros alone are seen
 };

@@ -15,6 +15,8 @@ const std::vector<ReleasePathRow>& release_paths() {
       {fedavg_gradient, "fedavg-gradient"},
       {fedavg_norm, "fedavg-norm"},
       {fedavg_feature, "fedavg-feature"},
+      {infer_feature, "infer-feature"},
+      {infer_range, "infer-range"},
       {infer_moments, "infer-moments"},
       {infer_direction, "infer-direction"},
       {infer_curvature, "infer-curvature"},

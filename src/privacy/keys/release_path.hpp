@@ -19,6 +19,8 @@ enum class ReleasePath {
   fedavg_gradient,              ///< gradient of a local step's batch
   fedavg_norm,                  ///< as omd_norm
   fedavg_feature,               ///< as omd_feature
+  infer_feature,                ///< as omd_feature, and of the label, before Newton rounds
+  infer_range,                  ///< histograms of these within the ranges that they were found in (--scale-share)
   infer_moments,                ///< second moments of the first records, once: `--warmup-share`
   infer_direction,              ///< mean estimating function of a batch
   infer_curvature,              ///< curvature (and squared directions) of a batch: plug-in `local`, `--bias remove`

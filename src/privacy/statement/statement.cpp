@@ -41,12 +41,16 @@ std::string histograms(const PrivacyReport& report) {
         what, each, in_words(released->record));
   };
   const bool labels = report.norms && report.norms->labels;
-  const bool labels_alone = report.norms && report.norms->labels_alone;
+  const Counted counted = report.norms ? report.norms->counted : Counted::norms;
+  const std::string of_second =
+      counted == Counted::labels ? fmt::format("a histogram of the labels of all its {}s", each)
+      : counted == Counted::columns
+          ? fmt::format("histograms of columns of all its {}s within the ranges that the first had shown", each)
+          : fmt::format("a histogram of the norms of all its {}s{}", each,
+                        labels ? " and of the sizes of their labels" : "");
   return of(report.features, fmt::format("histograms or means of every feature{} of all its {}s",
                                          report.features && report.features->labels ? " and of the label" : "", each)) +
-         of(report.norms, labels_alone ? fmt::format("a histogram of the labels of all its {}s", each)
-                                       : fmt::format("a histogram of the norms of all its {}s{}", each,
-                                                     labels ? " and of the sizes of their labels" : ""));
+         of(report.norms, of_second);
 }
 
 std::string joins(const PrivacyReport& report) {

@@ -48,12 +48,15 @@ struct BudgetReport {
   std::optional<Round> stopped_after;  ///< rounds after which it stopped the first client
 };
 
+/// What the second histograms of a run count.
+enum class Counted { norms, labels, columns };
+
 /// Histograms of all records, released once before the first round (NoisyCounts).
 struct HistogramReport {
-  double share = 0;           ///< as --scale-share or --feature-share has it
-  PrivacyLoss record;         ///< what they cost a record, at the highest price of the run
-  bool labels = false;        ///< whether labels are counted too, beside norms by their magnitudes
-  bool labels_alone = false;  ///< whether labels are counted in place of norms
+  double share = 0;     ///< as --scale-share or --feature-share has it
+  PrivacyLoss record;   ///< what they cost a record, at the highest price of the run
+  bool labels = false;  ///< whether labels are counted too, beside norms by their magnitudes
+  Counted counted = Counted::norms;
 };
 
 /// The privacy figures of a run, each for the client with the largest. Infinite where nothing is protected (null in

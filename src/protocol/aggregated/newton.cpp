@@ -24,7 +24,7 @@ enum Head : std::size_t { taking_part, with_records, of_direction, of_second, he
 constexpr double longest_newton_step = 3;
 constexpr double largest_parameter_of_rounds = 1e150;  ///< as in ldp_sgd.cpp
 
-/// A parameter is open where an undetermined coordinate has so much of its squares.
+/// A parameter is open where directions that noise hides have so much of its squares.
 constexpr double share_that_counts = 0.01;
 
 /// Tolerances of the step in a round that counts: in deviations under noise; without, of the parameter and of its
@@ -57,6 +57,24 @@ void start_from_least_squares(bool intercept, Vector& coordinates) {
 
 void add_to_diagonal(double value, std::size_t order, Vector& triangle) {
   for (std::size_t j = 0; j < order; ++j) triangle[triangle_at(j, j, order)] += value;
+}
+
+/// Takes a row and a column of a packed matrix for those of a parameter that has nothing to do with the others.
+void set_apart(std::size_t j, double diagonal, std::size_t order, Vector& triangle) {
+  for (std::size_t k = 0; k < order; ++k) triangle[triangle_at(std::min(j, k), std::max(j, k), order)] = 0;
+  triangle[triangle_at(j, j, order)] = diagonal;
+}
+
+/// A packed matrix without these rows and columns, which are ascending.
+Vector without_rows(View triangle, std::size_t order, const std::vector<std::size_t>& rows) {
+  const auto stays = [&rows](std::size_t j) { return !std::binary_search(rows.begin(), rows.end(), j); };
+  Vector rest;
+  for (std::size_t j = 0; j < order; ++j) {
+    for (std::size_t k = j; k < order; ++k) {
+      if (stays(j) && stays(k)) rest.push_back(triangle[triangle_at(j, k, order)]);
+    }
+  }
+  return rest;
 }
 
 /// The positive semidefinite part of a packed matrix.
@@ -226,9 +244,11 @@ void NewtonRounds::find_scales(View sum) {
   const double clients = sum[taking_part];
   Vector means(sum.begin() + head, sum.end());
   scale(1 / clients, means);
-  const NoisyMoments moments = moments_.moments(means, std::sqrt(sum[of_second]) / clients);
+  NoisyMoments moments = moments_.moments(means, std::sqrt(sum[of_second]) / clients);
   const std::size_t features = model_.dimension() - (settings_.intercept ? 1 : 0);
-  const Preconditioner found(moments, features, settings_.intercept);
+  moments.triangle = without_rows(moments.triangle, features + 2, settings_.left_out);
+  const Preconditioner found = Preconditioner(moments, features - settings_.left_out.size(), settings_.intercept)
+                                   .beside(features, settings_.left_out);
   coordinates_ = declare_public(found.numbers());
   if (!found.found_scales()) return;
   Vector start(model_.dimension());
@@ -270,6 +290,15 @@ NewtonRounds::Means NewtonRounds::means_of(View sum) const {
   means.noise = sum[of_direction] * per_record * per_record;
   means.of_curvature = matrices.curvature_noise * matrices.curvature_noise;
   means.of_records = 1 / records;
+  double trace = 0;
+  for (const std::size_t j : settings_.left_out) {
+    means.direction[j] = 0;
+    set_apart(j, 0, d, means.moment);
+    set_apart(j, 0, d, means.curvature);
+  }
+  for (std::size_t j = 0; j < d; ++j) trace += means.curvature[triangle_at(j, j, d)];
+  for (const std::size_t j : settings_.left_out)
+    means.curvature[triangle_at(j, j, d)] = trace / static_cast<double>(parameters());
   return means;
 }
 
@@ -306,11 +335,12 @@ double NewtonRounds::effective_records(View curvature, double records) const {
   if (exact() && flat_.empty()) return records;
   double share = 0;
   for (std::size_t j = 0; j < d; ++j) {
+    if (is_left_out(j)) continue;
     const std::size_t at = triangle_at(j, j, d);
     if (!exact()) {
       share += curvature[at] / model_.most_curvature();
     } else if (flat_[at] > 0) {
-      share += curvature[at] / (flat_[at] * static_cast<double>(d));
+      share += curvature[at] / (flat_[at] * static_cast<double>(parameters()));
     }
   }
   return share * records;
@@ -371,7 +401,7 @@ std::optional<NewtonEstimate> NewtonRounds::estimate() const {
   if (result.has_enough || !exact()) axpy(-1, newton_step(curvature, means.direction), at);
   // As HC1: residuals are smaller than errors, since the model has followed them.
   Vector influence = without_negative(means.moment, d);
-  scale(of_records / std::max(1 - of_records * static_cast<double>(d), of_records), influence);
+  scale(of_records / std::max(1 - of_records * static_cast<double>(parameters()), of_records), influence);
   add_to_diagonal(means.noise / (rounds * rounds), d, influence);
   const PlugIn inner = plug_in(at, curvature, {influence, 0}, 1);
 
@@ -382,7 +412,14 @@ std::optional<NewtonEstimate> NewtonRounds::estimate() const {
     const auto row = static_cast<Eigen::Index>(j);
     for (std::size_t k = j; k < d; ++k) result.covariance.push_back(covariance(row, static_cast<Eigen::Index>(k)));
     double open = 0;
-    for (const std::size_t i : inner.undetermined) open += std::pow(image(row, static_cast<Eigen::Index>(i)), 2);
+    for (const Vector& each : inner.hidden)
+      open += std::pow(
+          image.row(row).dot(Eigen::Map<const dense::VectorXd>(each.data(), static_cast<Eigen::Index>(each.size()))),
+          2);
+    if (is_left_out(j)) {  // no coordinate but its own has a part in it
+      result.deviations.push_back(0);
+      continue;
+    }
     const bool is_open = !result.has_enough || open > share_that_counts * image.row(row).squaredNorm();
     if (is_open) result.undetermined.push_back(j);
     result.deviations.push_back(is_open ? std::numeric_limits<double>::infinity()
@@ -398,7 +435,7 @@ std::optional<NewtonEstimate> NewtonRounds::estimate() const {
     const double deviation = std::sqrt(std::max(0.0, of_step(row, row)));
     const double tolerance = exact() ? relative_step * std::abs(result.estimate[j]) + least_step * deviation
                                      : deviations_of_step * deviation;
-    const double size = std::abs(first[j]) / tolerance;
+    const double size = is_left_out(j) ? 0 : std::abs(first[j]) / tolerance;
     if (!(size > result.step)) continue;
     result.step = size;
     result.stepping = j;

@@ -34,12 +34,14 @@ struct NewtonSettings {
   Round closing = 1;         ///< last rounds, which make the estimate
   bool finds_scales = true;  ///< whether the first round releases second moments
   bool intercept = true;     ///< whether the last parameter is one
+  /// Features without a coefficient, ascending: all their values are 0, and only noise is released of them.
+  std::vector<std::size_t> left_out = {};
 };
 
 /// What the closing rounds give.
 struct NewtonEstimate {
   Vector estimate;                        ///< d
-  Vector deviations;                      ///< of the estimate, d; infinite where it is not determined
+  Vector deviations;                      ///< of the estimate, d; infinite where it is not determined, 0 of left out
   Vector covariance;                      ///< packed upper triangle
   std::vector<std::size_t> undetermined;  ///< parameters that the records do not determine under this noise
   /// Records that count for the curvature, each as far as the loss bends there.
@@ -118,12 +120,17 @@ class NewtonRounds final : public AggregatedRounds {
   [[nodiscard]] Vector next_model(const Means& means);
   [[nodiscard]] double effective_records(View curvature, double records) const;
   [[nodiscard]] bool suffices(double effective, double records) const {
-    return effective >= least_effective(effective, records, model_.dimension());
+    return effective >= least_effective(effective, records, parameters());
   }
   void close(const Means& means);
   /// Whether releases have no noise.
   [[nodiscard]] bool exact() const { return pair_.price_kind() == PriceKind::none; }
   [[nodiscard]] Means means_of(View sum) const;
+  [[nodiscard]] bool is_left_out(std::size_t j) const {
+    return std::binary_search(settings_.left_out.begin(), settings_.left_out.end(), j);
+  }
+  /// Those that are not left out.
+  [[nodiscard]] std::size_t parameters() const { return model_.dimension() - settings_.left_out.size(); }
   [[nodiscard]] Vector parameters_of(View coordinates) const;
   [[nodiscard]] dense::MatrixXd image_of_coordinates() const;
   void take_coordinates();

@@ -216,9 +216,8 @@ std::string regression_table(const SummaryView& summary) {
   if (summary.text("command") != "infer" || intervals.empty()) return "";
   const std::vector<Interval> own_units = intervals_of(summary, "own_units");
   if (own_units.empty()) return heading_of(summary) + blocks_text(summary, intervals);
-  return heading_of(summary) + "\n" + indented_line("Standardised, as the model has them:") +
-         blocks_text(summary, intervals) + "\n" + indented_line("In the data's own units:") +
-         blocks_text(summary, own_units);
+  return heading_of(summary) + "\n" + indented_line("In the data's own units:") + blocks_text(summary, own_units) +
+         "\n" + indented_line("Standardised, as the model has them:") + blocks_text(summary, intervals);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ void HistogramCharges::describe(PrivacyReport& report, double delta) const {
   };
   if (const auto& norms = prices_.norms) {
     report.norms.emplace(
-        HistogramReport{shares_.norms, loss(of_norms(norms->range().most, 0)), shares_.labels, shares_.labels_alone});
+        HistogramReport{shares_.norms, loss(of_norms(norms->range().most, 0)), shares_.labels, shares_.counted});
   }
   if (const auto& features = prices_.features) {
     report.features.emplace(HistogramReport{shares_.features, loss(Charge::gaussian(features->range().most)),

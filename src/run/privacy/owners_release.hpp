@@ -25,9 +25,9 @@ namespace starling {
 /// The parts of a run's price that histograms have had. They were priced before the number of rounds was known.
 struct HistogramShares {
   double features = 0;                 ///< of histograms of features; 0: there are none
-  double norms = 0;                    ///< of a histogram of norms, from the rest; 0: there is none
+  double norms = 0;                    ///< of a second release, as of norms, from the rest; 0: there is none
   bool labels = false;                 ///< whether it counts the magnitudes of labels too
-  bool labels_alone = false;           ///< whether it counts labels, and no norms
+  Counted counted = Counted::norms;    ///< by the second
   bool label_beside_features = false;  ///< whether the label has a histogram among those of features
   std::int64_t uses = 1;               ///< of a record in gradients: --epochs
 

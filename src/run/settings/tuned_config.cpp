@@ -68,6 +68,11 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
           "With --tuning off: what an earlier release has had",
           {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.1 --tuning auto"}),
       config.privacy.feature_share);
+  add_histogram_price_option(options, config.privacy);
+  add_correlation_option(options, config.correlation, std::move(correlation));
+}
+
+void add_histogram_price_option(Options& options, PrivacyOptions& privacy) {
   options.add(
       option("histogram-price", "COST",
              "with --tuning off: what the histograms have cost whose results are given (--norm, --label-size, "
@@ -75,8 +80,7 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
              "another cost is refused",
              {.example = "mu:norms=0.1,unit=record --tuning off",
               .relations = {needs("tuning=off", "a run that is tuned releases histograms of its own")}}),
-      config.privacy.histogram_price);
-  add_correlation_option(options, config.correlation, std::move(correlation));
+      privacy.histogram_price);
 }
 
 void add_correlation_option(Options& options, CorrelationChoice& correlation, Option different) {

@@ -65,6 +65,8 @@ void add_decay_option(Options& options, TunedConfig& config, Option different);
 /// --noise-correlation.
 void add_tuning_options(Options& options, TunedConfig& config, std::span<const char* const> chosen,
                         Option correlation = {});
+/// --histogram-price.
+void add_histogram_price_option(Options& options, PrivacyOptions& privacy);
 /// --noise-correlation, `different` from its declaration in the catalogue.
 void add_correlation_option(Options& options, CorrelationChoice& correlation, Option different = {});
 /// Notes which of these options the user left open. A file that states a default has given it. Who gives a power or an

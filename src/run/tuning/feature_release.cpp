@@ -14,7 +14,6 @@
 #include "data/generators/synthetic.hpp"
 #include "exact_moments.hpp"
 #include "histogram_counts.hpp"
-#include "label_release.hpp"
 #include "run/inputs/start_models.hpp"
 
 namespace starling {
@@ -64,6 +63,7 @@ std::string FeatureRelease::why_of_no_use() const {
   if (config_.model.kind != Kind::linear && config_.model.kind != Kind::perceptron) {
     return "it is known of linear models and perceptrons alone what that brings";
   }
+  if (method_.infers) return method_.why_own_units;
   if (!is_start_word(config_.start)) return "the start speaks of their own units";
   for (const char* option : {"clip", "step"}) {
     if (config_.given(option)) return fmt::format("--{} speaks of their own units", option);
@@ -222,7 +222,8 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
   }
   const std::size_t count = column_of_.size();
   const bool numbers = has_label() && !label_range_.is_clipped();
-  classes_ = classes_of_start(config_, run_.loss);
+  classes_ = method_.infers ? 0 : classes_of_start(config_, run_.loss);
+  if (method_.infers && all_have_ranges() && !numbers) return std::nullopt;
   const std::size_t labels = numbers || classes_ > 0 ? 1 : 0;
   HistogramFacts facts{.name = "histograms of features",
                        .end = end_of_features,
@@ -283,7 +284,11 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
     }
   }
   note_dropped();
-  note_unresolved(of_one_size);
+  if (method_.infers) {
+    note_zeros();
+  } else {  // a second release would tell more
+    note_unresolved(of_one_size);
+  }
   return value_of();
 }
 
@@ -294,6 +299,18 @@ void FeatureRelease::note_unresolved(const std::vector<std::size_t>& features) {
   run_.notes.push_back(fmt::format(
       "histograms show that all values of some features are of one size, not how they differ ({}): less may be learned "
       "from these. A narrow range in --ranges, or a mean and deviation in --standardise, says it and costs nothing",
+      names_of(features)));
+}
+
+void FeatureRelease::note_zeros() const {
+  std::vector<std::size_t> features;
+  for (std::size_t j = 0; j < sights_.size(); ++j) {
+    if (sights_[j].kind == FeatureSight::Kind::zeros) features.push_back(j);
+  }
+  if (features.empty()) return;
+  run_.notes.push_back(fmt::format(
+      "of some columns histograms show zeros alone ({}): what few other values there are may give long intervals, or "
+      "none",
       names_of(features)));
 }
 
@@ -366,7 +383,7 @@ bool FeatureRelease::has_numbers() const {
 bool FeatureRelease::has_label() const {
   const CurvedLoss* const loss = run_.loss == nullptr ? nullptr : run_.loss->curved();
   const bool same_in_all_units = loss != nullptr && loss->likelihood() == Likelihood::up_to_scale;
-  return same_in_all_units && has_numbers() && !config_.label_size;
+  return (same_in_all_units || method_.infers) && has_numbers() && !config_.label_size;
 }
 
 void FeatureRelease::take_classes(Vector counts, double noise) {
@@ -386,24 +403,58 @@ void FeatureRelease::take_label(View summed, double noise) {
   label_ = feature_sight(summed, noise, least_of_guess);
 }
 
-std::optional<TunedValue> FeatureRelease::refine_label(std::int64_t most_records, const std::optional<double>& asked) {
-  if (exact_ || !label_ || label_->kind != FeatureSight::Kind::values || asked == 0) return std::nullopt;
-  const ValueRange range{run_.agreement.broadcast(declare_public(label_->range.low)),
-                         run_.agreement.broadcast(declare_public(label_->range.high))};
-  const LabelHistogram histogram(range, 1, 0);
-  const std::optional<LabelCounts> counts = release_labels(
-      method_, run_, most_records, asked, [&histogram](Stream& stream) { return count_labels(stream, histogram); });
-  if (!counts) return std::nullopt;
-  label_share_ = counts->share;
-  const auto found = label_moments(counts->sum, range, counts->noise, counts->records);
-  if (found) label_->moments = *found;
-  if (label_range_.is_clipped() && (!found || found->deviation < least_seen_of_range)) {
-    guesses_labels_ = true;
-    run_.notes.emplace_back(
-        "labels fill too little of their range to show how large they are: the constants of labels are a guess. A "
-        "narrower range in --ranges, or a line for the label in --standardise, says them and costs nothing");
+std::optional<TunedValue> FeatureRelease::refine(std::int64_t most_records, const std::optional<double>& asked) {
+  if (exact_ || asked == 0) return std::nullopt;
+  std::vector<FeatureSight*> seen;
+  std::vector<std::size_t> columns;   // of those that are features: their places among these
+  std::vector<std::size_t> features;  // likewise, among all features of a rank with records
+  Vector origins;
+  const auto is_seen = [](const FeatureSight& each) { return each.kind == FeatureSight::Kind::values; };
+  for (std::size_t j = 0; method_.infers && j < sights_.size(); ++j) {
+    if (!is_seen(sights_[j]) || !(sights_[j].range.high > sights_[j].range.low)) continue;
+    seen.push_back(&sights_[j]);
+    columns.push_back(j);
+    origins.push_back(ranges_[j].of(0));
+    if (!features_.empty()) features.push_back(features_[j]);
   }
+  if (label_ && is_seen(*label_)) seen.push_back(&*label_);
+  if (seen.empty()) return std::nullopt;
+  std::vector<ValueRange> ranges;
+  for (const FeatureSight* each : seen) {
+    ranges.push_back({run_.agreement.broadcast(declare_public(each->range.low)),
+                      run_.agreement.broadcast(declare_public(each->range.high))});
+  }
+  const RangeHistograms histograms(ranges, 1, 0);
+  const std::optional<RangeCounts> counts = release_within(
+      method_, run_, columns.empty() ? "histogram of labels" : "histograms within ranges", seen.size(), most_records,
+      asked, [&](Stream& stream) { return count_within(stream, histograms, features, origins); });
+  if (!counts) return std::nullopt;
+  share_within_ = counts->share;
+  take_found(seen, columns, ranges, *counts);
   return value_of();
+}
+
+/// Takes the moments of these columns, the last of which may be the label.
+void FeatureRelease::take_found(const std::vector<FeatureSight*>& seen, const std::vector<std::size_t>& columns,
+                                const std::vector<ValueRange>& ranges, const RangeCounts& counts) {
+  std::vector<std::size_t> of_one_size;
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    FeatureSight& sight = *seen[k];
+    const View own = View(counts.sum).subspan(RangeHistograms::bins * k, RangeHistograms::bins);
+    std::optional<FeatureMoments> found = moments_within(own, ranges[k], counts.noise, counts.records);
+    if (k < columns.size()) {
+      if (found) found->mean += ranges_[columns[k]].of(0);
+      if (!found && std::abs(sight.moments.mean) > means_of_one_size * sight.moments.deviation)
+        of_one_size.push_back(columns[k]);
+    } else if (label_range_.is_clipped() && (!found || found->deviation < least_seen_of_range)) {
+      guesses_labels_ = true;
+      run_.notes.emplace_back(
+          "labels fill too little of their range to show how large they are: the constants of labels are a guess. A "
+          "narrower range in --ranges, or a line for the label in --standardise, says them and costs nothing");
+    }
+    if (found) sight.moments = *found;
+  }
+  note_unresolved(of_one_size);
 }
 
 /// Names of some of the features, in messages.
@@ -437,12 +488,16 @@ void FeatureRelease::note_dropped() const {
                     config_.data.ranges.empty() ? "" : ", clipped to their ranges", names_of(features)));
     return;
   }
+  const char* const result = method_.infers ? "They have no coefficient, and the others are those of a regression "
+                                              "without them"
+                             : all          ? "The model answers a constant"
+                                            : "They count as 0, in predictions too";
   run_.notes.push_back(fmt::format(
       "{}: records are too few at this price to show how large {} values are. {}. --ranges says it and costs nothing; "
       "--feature-share 0 leaves features as they are",
       all ? "no feature is learned from"
           : fmt::format("{} of {} features are dropped ({})", features.size(), sights_.size(), names_of(features)),
-      all ? "their" : "those", all ? "The model answers a constant" : "They count as 0, in predictions too"));
+      all ? "their" : "those", result));
 }
 
 /// Whether features may stay as they are: all are seen, and have one scale. Beside a label that is standardised all
@@ -470,7 +525,11 @@ TunedValue FeatureRelease::value_of() {
   for (std::size_t j = 0; j < sights_.size(); ++j) {
     auto [kind, moments, _, reach, others] = sights_[j];
     double limit = clip;
-    if (kind == FeatureSight::Kind::zeros) {  // there may be a few other values, of any size: the sign is what counts
+    if (method_.infers) {
+      // As large as a flag of as many ones as there may be. Another size changes nothing of what is estimated.
+      if (kind == FeatureSight::Kind::zeros) moments = {0, std::sqrt(std::min(others, 1.0))};
+    } else if (kind ==
+               FeatureSight::Kind::zeros) {  // there may be a few other values, of any size: the sign is what counts
       moments.deviation = std::ldexp(1.0, FeatureHistograms::lowest_exponent);
       limit = limit_of_others(others);
     } else {  // values that are known to be there are not clipped, so that coefficients hold for them
@@ -479,7 +538,7 @@ TunedValue FeatureRelease::value_of() {
     std::string& value = values[column_of_[j]];
     value = kind == FeatureSight::Kind::nothing ? "drop" : of(moments, ranges_[j]);
     if (kind == FeatureSight::Kind::nothing) continue;
-    if (clips() || kind == FeatureSight::Kind::zeros) {
+    if (clips() || (kind == FeatureSight::Kind::zeros && !method_.infers)) {
       value += fmt::format("/{:.3g}", limit);
     } else if (ranges_[j].is_clipped()) {  // no value of the range is clipped
       value += fmt::format("/{:.6g}", (1 + std::abs(moments.mean)) / moments.deviation);
@@ -499,8 +558,12 @@ TunedValue FeatureRelease::value_of() {
       exact_ ? "over all records, which nobody protects"
              : fmt::format("by released {}, which cost each {} {:.3g} of the square of its mu once",
                            has_means_ ? "means within ranges" : "histograms", name_of(config_.privacy.unit), share_);
-  std::string reason = fmt::format("mean and deviation of {} of {} features{} {}", sights_.size() - lost,
-                                   sights_.size(), label_ ? " and of labels" : "", cost);
+  const std::string more =
+      method_.infers && share_within_ > 0
+          ? fmt::format(", and by histograms within their ranges, which cost {:.3g} of the rest", share_within_)
+          : "";
+  std::string reason = fmt::format("mean and deviation of {} of {} features{} {}{}", sights_.size() - lost,
+                                   sights_.size(), label_ ? " and of labels" : "", cost, more);
   if (share_ == 0 && !exact_) {
     reason =
         kept > 0 ? "ranges alone show how large values are" : "nothing shows how large the values of any feature are";

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/constants.hpp"
+#include "label_release.hpp"
 #include "privacy/histograms/feature_histograms.hpp"
 #include "run/privacy/histogram_release.hpp"
 #include "run/tuning/tuned_settings.hpp"
@@ -29,17 +30,17 @@ class FeatureRelease {
   [[nodiscard]] std::optional<TunedValue> release(const std::optional<std::int64_t>& most_records,
                                                   const std::function<bool()>& have_one_scale);
 
-  /// Releases a histogram of labels, if the value has constants for them, within the range that they are found in, at
-  /// the share of what features have left that was asked for, else that shows them. Returns the value with their mean
-  /// and deviation; nothing without a release.
+  /// Releases a histogram of labels, if the value has constants for them, and of features where coefficients are
+  /// wanted, within the ranges that these are found in, at the share of what features have left that was asked for,
+  /// else that shows them. Returns the value with their means and deviations; nothing without a release.
   /// **Collective.**
-  [[nodiscard]] std::optional<TunedValue> refine_label(std::int64_t most_records, const std::optional<double>& asked);
+  [[nodiscard]] std::optional<TunedValue> refine(std::int64_t most_records, const std::optional<double>& asked);
 
   // Of a release with a value.
   /// What it has had of the squares of μ; 0: nothing was released.
   [[nodiscard]] double share() const { return share_; }
-  /// What the histogram of labels has had of what was left.
-  [[nodiscard]] double label_share() const { return label_share_; }
+  /// What the histograms within ranges have had of what was left.
+  [[nodiscard]] double share_within() const { return share_within_; }
   /// The norm of a typical standardised record, its intercept included.
   [[nodiscard]] double norm() const { return norm_; }
   /// The part of the feature columns that is not dropped.
@@ -49,7 +50,7 @@ class FeatureRelease {
   /// are, and so do all where a model is fitted to the end.
   [[nodiscard]] bool clips() const {
     const bool may_be_rare = run_.loss != nullptr && (!run_.loss->classifies() || run_.loss->link() == Link::hazard);
-    return !exact_ || !(may_be_rare || config_.plain_fit);
+    return !method_.infers && (!exact_ || !(may_be_rare || config_.plain_fit));
   }
   [[nodiscard]] bool standardises_labels() const { return label_.has_value(); }
   /// The start by shares of the classes, where these were counted.
@@ -82,8 +83,11 @@ class FeatureRelease {
   [[nodiscard]] bool has_label() const;
   [[nodiscard]] bool has_numbers() const;
   void take_label(View summed, double noise);
+  void take_found(const std::vector<FeatureSight*>& seen, const std::vector<std::size_t>& columns,
+                  const std::vector<ValueRange>& ranges, const RangeCounts& counts);
   [[nodiscard]] std::vector<std::size_t> dropped() const;
   void note_dropped() const;
+  void note_zeros() const;
   void note_unresolved(const std::vector<std::size_t>& features);
   [[nodiscard]] bool have_scale_already() const;
   [[nodiscard]] bool all_have_ranges() const;
@@ -107,7 +111,7 @@ class FeatureRelease {
   std::optional<TunedValue> start_;
   bool guesses_labels_ = false;
   bool shows_missing_ = false;
-  double label_share_ = 0;
+  double share_within_ = 0;
   double norm_ = 1;
   double kept_ = 1;
   double unresolved_ = 0;

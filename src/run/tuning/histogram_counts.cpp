@@ -136,11 +136,13 @@ Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& feat
   });
 }
 
-Secret<Counts> count_labels(Stream& stream, const LabelHistogram& histogram) {
-  return counted(stream, histogram.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
-    double sum = 0;
-    for (std::size_t i = records.first; i < records.first + records.count; ++i) sum += batch.label(i);
-    histogram.count(sum / static_cast<double>(records.count), counts);
+Secret<Counts> count_within(Stream& stream, const RangeHistograms& histograms, const std::vector<std::size_t>& features,
+                            View origins) {
+  Vector means(histograms.histograms());
+  return counted(stream, histograms.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
+    take_means(batch, records, features, means);
+    for (std::size_t j = 0; j < features.size(); ++j) means[j] -= origins[j];
+    histograms.count(means, counts);
   });
 }
 

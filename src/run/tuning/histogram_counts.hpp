@@ -10,8 +10,8 @@
 #include "model/model.hpp"
 #include "privacy/histograms/feature_histograms.hpp"
 #include "privacy/histograms/feature_means.hpp"
-#include "privacy/histograms/label_histogram.hpp"
 #include "privacy/histograms/norm_histogram.hpp"
+#include "privacy/histograms/range_histograms.hpp"
 #include "run/privacy/histogram_release.hpp"
 #include "tuned_method.hpp"
 
@@ -45,7 +45,9 @@ void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64
 /// so many, 1 for a record of it and −1 for others. A person counts once, as above.
 [[nodiscard]] Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features,
                                           std::size_t classes);
-/// Likewise of their labels alone.
-[[nodiscard]] Secret<Counts> count_labels(Stream& stream, const LabelHistogram& histogram);
+/// Counts these features of records within ranges, each less its origin, and then labels if there is one range more. A
+/// person counts once, by means.
+[[nodiscard]] Secret<Counts> count_within(Stream& stream, const RangeHistograms& histograms,
+                                          const std::vector<std::size_t>& features, View origins);
 
 }  // namespace starling

@@ -13,8 +13,8 @@ namespace starling {
 
 namespace {
 
-constexpr double least_share_of_labels = 0.05;
-constexpr double greatest_share_of_labels = 0.25;
+constexpr double least_share_within = 0.05;
+constexpr double greatest_share_within = 0.25;
 constexpr double rounding = 1.01;  ///< of a share, in the noise that it leaves
 
 }  // namespace
@@ -24,24 +24,25 @@ double noise_of_sum(const TunedMethod& method, const TuningTerms& run, const His
   return run.agreement.broadcast(declare_public(std::sqrt(sum(variances))));
 }
 
-std::optional<LabelCounts> release_labels(const TunedMethod& method, const TuningTerms& run, std::int64_t most_records,
+std::optional<RangeCounts> release_within(const TunedMethod& method, const TuningTerms& run, const std::string& name,
+                                          std::size_t columns, std::int64_t most_records,
                                           const std::optional<double>& asked,
                                           const std::function<Secret<Counts>(Stream&)>& count) {
   const TunedConfig& config = method.config;
   const auto of_price = [&config](double share) { return norm_share_of(config.privacy, share, config.data.epochs); };
-  HistogramFacts facts{.name = "histogram of labels",
+  HistogramFacts facts{.name = name,
                        .end = end_of_norms,
-                       .form = LabelHistogram::form(),
-                       .share = asked.value_or(least_share_of_labels),
-                       .of_price = of_price(asked.value_or(least_share_of_labels))};
+                       .form = RangeHistograms::form_of(columns),
+                       .share = asked.value_or(least_share_within),
+                       .of_price = of_price(asked.value_or(least_share_within))};
   run.agreement.together([&] { complete_facts(facts, method, most_records, run.facts(), run.inputs.dataset); });
   const std::int64_t records = records_of(run.agreement, facts);
   double noise = noise_of_sum(method, run, facts);
-  if (const double excess = noise / (noise_of_labels * static_cast<double>(records)); !asked && excess > 1) {
-    facts.share = std::stod(fmt::format("{:.3g}", std::min(facts.share * excess * excess, greatest_share_of_labels)));
+  if (const double excess = noise / (noise_of_ranges * static_cast<double>(records)); !asked && excess > 1) {
+    facts.share = std::stod(fmt::format("{:.3g}", std::min(facts.share * excess * excess, greatest_share_within)));
     facts.of_price = of_price(facts.share);
     noise = noise_of_sum(method, run, facts);
-    if (noise > rounding * noise_of_labels * static_cast<double>(records)) return std::nullopt;
+    if (noise > rounding * noise_of_ranges * static_cast<double>(records)) return std::nullopt;
   }
   const double share = facts.share;
   std::vector<Secret<Counts>> counts;
@@ -51,7 +52,7 @@ std::optional<LabelCounts> release_labels(const TunedMethod& method, const Tunin
   HistogramRelease release(run.agreement, *run.inputs.layout, config.privacy, std::move(facts), run.private_folder());
   if (!release.affordable()) return std::nullopt;
   run.begin_release();
-  return LabelCounts{release.release(method.norms, counts), noise, records, share};
+  return RangeCounts{release.release(method.norms, counts), noise, records, share};
 }
 
 std::size_t classes_of_start(const TunedConfig& config, const Loss* loss) {

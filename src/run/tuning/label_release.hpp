@@ -1,10 +1,12 @@
-/// Releases of labels before the first round: a histogram of them alone (docs/methods/privacy.md, "Mean and deviation
-/// of labels"), and the start that counts of classes give ("Shares of classes").
+/// Releases of labels, and of features beside them, before the first round: histograms within the ranges that others
+/// have shown (docs/methods/privacy.md, "Mean and deviation of labels"), and the start that counts of classes give
+/// ("Shares of classes").
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "run/privacy/histogram_release.hpp"
 #include "run/tuning/tuned_settings.hpp"
@@ -12,17 +14,19 @@
 
 namespace starling {
 
-/// Labels of all clients, counted.
-struct LabelCounts {
-  Vector sum;                ///< of LabelHistogram::bins counts, with noise; the same bits on all ranks
+/// Columns of all clients, counted within ranges.
+struct RangeCounts {
+  Vector sum;                ///< of RangeHistograms::bins counts each, with noise; the same bits on all ranks
   double noise = 0;          ///< its deviation on a count
   std::int64_t records = 0;  ///< of all clients
   double share = 0;          ///< what it has had of what histograms of features have left of the squares of μ
 };
 
-/// The share is the one that was asked for, else 0.05, or as much as makes the noise on a count noise_of_labels of all
-/// records, at most 0.25. Nothing where that does not suffice, or no budget allows the release. **Collective.**
-[[nodiscard]] std::optional<LabelCounts> release_labels(const TunedMethod& method, const TuningTerms& run,
+/// `name` is that of the release in ledgers. The share is the one that was asked for, else 0.05, or as much as makes
+/// the noise on a count of these columns noise_of_ranges of all records, at most 0.25. Nothing where that does not
+/// suffice, or no budget allows the release. **Collective.**
+[[nodiscard]] std::optional<RangeCounts> release_within(const TunedMethod& method, const TuningTerms& run,
+                                                        const std::string& name, std::size_t columns,
                                                         std::int64_t most_records, const std::optional<double>& asked,
                                                         const std::function<Secret<Counts>(Stream&)>& count);
 

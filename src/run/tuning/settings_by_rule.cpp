@@ -428,8 +428,8 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   if (features.kept() == 0 || (config().privacy.protects() && settles_sizes(features))) {
     has_chosen_norms_ = true;
     const std::optional<double> share_of_labels = std::exchange(config().scale_share, 0);
-    if (std::optional<TunedValue> refined = features.refine_label(most_records.value_or(0), share_of_labels)) {
-      config().scale_share = features.label_share();
+    if (std::optional<TunedValue> refined = features.refine(most_records.value_or(0), share_of_labels)) {
+      config().scale_share = features.share_within();
       chosen = std::move(refined);
     }
   }
@@ -529,8 +529,9 @@ HistogramShares histograms_of(const TunedConfig& config, const Loss* loss) {
   if (!config.privacy.protects()) return shares;
   shares.features = config.privacy.feature_share.value_or(0);
   shares.norms = config.scale_share.value_or(0);
-  shares.labels_alone = config.data.standardise.find(",label=") != std::string::npos;
-  shares.label_beside_features = shares.labels_alone || config.start.starts_with(start_at_classes);
+  const bool scales_labels = config.data.standardise.find(",label=") != std::string::npos;
+  if (scales_labels) shares.counted = Counted::labels;
+  shares.label_beside_features = scales_labels || config.start.starts_with(start_at_classes);
   return shares;
 }
 

@@ -42,7 +42,10 @@ struct TunedMethod {
   bool plays_once;               ///< whether the rule adds no passes, since what is played is measured
   bool may_penalise;             ///< whether a penalty of the rule's is the only bound on models
   bool own_means;                ///< whether single clients step by means over their own batches
-  ReleasePath norms;             ///< the paths by which histograms of norms and of features leave a client
+  /// Whether coefficients are wanted with intervals, and not answers: nothing is clipped then, and losses of numbers
+  /// count in deviations of labels.
+  bool infers = false;
+  ReleasePath norms;  ///< the paths by which histograms of norms and of features leave a client
   ReleasePath features;
   /// The facts of the rule. `most_records` is that of all clients, `parameters` the model's.
   std::function<RuleFacts(std::optional<std::int64_t> most_records, std::size_t parameters)> facts;

@@ -212,11 +212,11 @@ TEST(RegressionTable, HasNoStarsForTheClientsWhosePathsHaveNotSettled) {
   EXPECT_EQ(lines_with("age", summary), (Lines{"age 1.250 1.125 1.375 * yes", "age 1.250 1.125 1.375 not settled"}));
 }
 
-TEST(RegressionTable, HasTheDataSOwnUnitsBelow) {
+TEST(RegressionTable, HasTheDataSOwnUnitsFirst) {
   Summary summary = regression(of_two("random-scaling", 0.95));
   summary.part<RunIntervals>().own_units = of_two("random-scaling", 0.95, std::nullopt, 10);
   EXPECT_EQ(lines_with("own units", summary), Lines{"In the data's own units:"});
-  EXPECT_EQ(lines_with("age", summary), (Lines{"age 1.250 1.125 1.375 * yes", "age 11.250 11.125 11.375 * yes"}));
+  EXPECT_EQ(lines_with("age", summary), (Lines{"age 11.250 11.125 11.375 * yes", "age 1.250 1.125 1.375 * yes"}));
 }
 
 TEST(SummaryJson, SaysWhetherThePathsHaveSettled) {

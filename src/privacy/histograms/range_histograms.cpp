@@ -1,0 +1,79 @@
+#include "privacy/histograms/range_histograms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double least_alone = 4;        ///< deviations of a bin that counts by itself
+constexpr double least_of_two = 3;       ///< likewise beside one that may count
+constexpr double least_beside = 2;       ///< likewise beside one that counts
+constexpr double part_of_records = 0.5;  ///< of all records, that these bins must have
+
+/// Bins that count; the others are 0. A lone bin of noise far from the values would move their deviation by far.
+Vector kept_bins_within(View summed, double deviation) {
+  const auto beside = [&](std::size_t k, const auto& holds) {
+    return (k > 0 && holds(k - 1)) || (k + 1 < summed.size() && holds(k + 1));
+  };
+  const auto reaches = [&](double least) {
+    return [&, least](std::size_t k) { return summed[k] >= least * deviation; };
+  };
+  const auto counts = [&](std::size_t k) {
+    return reaches(least_alone)(k) || (reaches(least_of_two)(k) && beside(k, reaches(least_beside)));
+  };
+  Vector kept(summed.size(), 0.0);
+  for (std::size_t k = 0; k < summed.size(); ++k) {
+    if (counts(k) || (reaches(least_beside)(k) && beside(k, counts))) kept[k] = summed[k];
+  }
+  return kept;
+}
+
+double width_of(const ValueRange& range) {
+  return (range.high - range.low) / static_cast<double>(RangeHistograms::bins);
+}
+
+}  // namespace
+
+NoisyCounts::Form RangeHistograms::form_of(std::size_t columns) {
+  return {"histogram within a range", "--scale-share", "label", columns, bins};
+}
+
+RangeHistograms::RangeHistograms(std::vector<ValueRange> ranges, double mu, std::int64_t records)
+    : NoisyCounts(form_of(ranges.size()), ChargeKind::gaussian, mu, records), ranges_(std::move(ranges)) {
+  for (const ValueRange& each : ranges_)
+    check<FailureError>(each.high > each.low, "a histogram of values from {} to {}.", each.low, each.high);
+}
+
+void RangeHistograms::count(View values, Counts& counts) const {
+  for (std::size_t j = 0; j < ranges_.size(); ++j) {
+    if (!std::isfinite(values[j])) continue;
+    const double place = (values[j] - ranges_[j].low) / width_of(ranges_[j]);
+    ++counts[bins * j + static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(bins) - 1))];
+  }
+}
+
+std::optional<FeatureMoments> moments_within(View summed, const ValueRange& range, double deviation,
+                                             std::int64_t records) {
+  check<FailureError>(summed.size() == RangeHistograms::bins, "a histogram of {} bins: it has {}.", summed.size(),
+                      RangeHistograms::bins);
+  const double width = width_of(range);
+  const auto centre = [&](std::size_t k) { return range.low + (static_cast<double>(k) + 0.5) * width; };
+  const Vector kept = kept_bins_within(summed, deviation);
+  const auto sum_of = [&](const auto& each) {
+    double sum = 0;
+    for (std::size_t k = 0; k < kept.size(); ++k) sum += kept[k] * each(centre(k));
+    return sum;
+  };
+  const double all = sum_of([](double) { return 1.0; });
+  if (!(all >= part_of_records * static_cast<double>(records)) || !(all > 0)) return std::nullopt;
+  const double mean = sum_of([](double value) { return value; }) / all;
+  const double square = sum_of([mean](double value) { return (value - mean) * (value - mean); }) / all;
+  return FeatureMoments{mean, std::sqrt(square + width * width / 12)};
+}
+
+}  // namespace starling

@@ -1,0 +1,42 @@
+/// Noisy histograms of the columns of a client's records within ranges, released once before the first round
+/// (docs/methods/privacy.md, "Mean and deviation of labels" and "Constants of intervals").
+///
+/// Each range has 32 bins of one width. A record adds 1 to one of them for each column: values beyond the range count
+/// in the last bins.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "privacy/histograms/feature_histograms.hpp"
+#include "privacy/histograms/noisy_counts.hpp"
+
+namespace starling {
+
+class RangeHistograms : public NoisyCounts {
+ public:
+  static constexpr std::size_t bins = 32;
+
+  [[nodiscard]] static Form form_of(std::size_t columns);
+  /// A histogram for each range, all of which must be wider than 0. Further ranges and errors are those of NoisyCounts
+  /// under Gaussian noise.
+  RangeHistograms(std::vector<ValueRange> ranges, double mu, std::int64_t records);
+
+  /// Counts a record, whose value of column j is `values[j]`. `counts` has length() entries.
+  void count(View values, Counts& counts) const;
+
+ private:
+  std::vector<ValueRange> ranges_;
+};
+
+/// The deviation of the noise on a sum, as a part of all records, at which a fifth of them in one bin would just count.
+inline constexpr double noise_of_ranges = 1.0 / 15;
+
+/// Mean and deviation of a column from its histogram, summed over clients, as if values lay evenly in bins;
+/// `deviation` is that of the noise on a sum. A bin counts from four deviations on, from three beside one of two, and
+/// from two beside one that counts. None where these have less than half of all `records`.
+[[nodiscard]] std::optional<FeatureMoments> moments_within(View summed, const ValueRange& range, double deviation,
+                                                           std::int64_t records);
+
+}  // namespace starling
