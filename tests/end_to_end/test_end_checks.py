@@ -215,7 +215,7 @@ class UnknownScales(TestCase):
         return summary, result.out
 
     def test_a_run_whose_warm_up_finds_no_scales_has_not_settled(self):
-        for more in (("--estimator", "path"), ("--warmup-share", 0), ("--estimator", "newton")):
+        for more in (("--estimator", "path"), ("--warmup-share", 0), ("--estimator", "newton", "--feature-share", 0)):
             with self.subTest(more):
                 summary, table = self.run_on(7, *more)  # whose path seems to have settled
                 self.assertIs(summary["settled"], False)
@@ -233,6 +233,7 @@ class UnknownScales(TestCase):
     def test_ranges_let_it_settle(self):
         for estimator in ("path", "newton"):
             self.assertTrue(self.run_on(7, "--ranges", "ranges.csv", "--estimator", estimator)[0]["settled"])
+        self.assertTrue(self.run_on(7)[0]["settled"], "by constants that Newton's rounds have released")
 
     @slow
     def test_runs_that_are_not_flagged_cover(self):
