@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """What models in few bits save and cost: bytes and held-out accuracy of private runs by --message-precision.
 
-  jobs/precision.py                             # a9a and digits, omd and fedavg, ten runs each: some ten minutes
+  jobs/precision.py                             # a9a and digits, omd and fedavg, ten runs each: some three minutes
   jobs/precision.py --only a9a --methods omd --precisions double,bits:8     # half a minute
 
 Nothing is tuned: a run is `starling omd` over the exponential graph, or `starling fedavg`, with --total-epsilon 1. Noise comes from
-the seed. The gain over the first precision is of runs with the same seed, and so with the same noise: its standard error is that of
-the difference. Data: a9a/a9a.gz and the files of MNIST in mnist/ in the folder --data (../shared/data beside the project). Writes
+the seed and from what is released, so that precisions have noise of their own. The gain over the first precision is of runs with the same
+seed: the same deal of records. Data: a9a/a9a.gz and the files of MNIST in mnist/ in the folder --data (../shared/data beside the project). Writes
 figures.csv (jobs/papers/precision.csv) and precision.md (a table).
 """
 
