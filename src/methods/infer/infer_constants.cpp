@@ -10,7 +10,7 @@ namespace starling {
 
 namespace {
 
-/// Takes the value for as long as it lives.
+/// One use of a record in place of the passes of a configuration, while this lives.
 class OnePass {
  public:
   explicit OnePass(InferConfig& config) : config_(config), epochs_(config.data.epochs), passes_(config.privacy.passes) {

@@ -109,6 +109,15 @@ TEST(FeatureHistograms, ReachesFromTheMeanToTheFarthestBinWithValues) {
   EXPECT_DOUBLE_EQ(feature_sight(histogram_of(ages), 5).reach, 72 - 64) << "means lie in the higher bin";
 }
 
+// A flag's ones lie in 1 … 2, and its zeros belong to it too, where they are more than noise may be.
+TEST(FeatureHistograms, ARangeHasZerosThatStandOut) {
+  Vector values(300, 1.0);
+  EXPECT_DOUBLE_EQ(feature_sight(histogram_of(values), 10).range.low, 0.75);
+  values.resize(1000, 0.0);
+  EXPECT_DOUBLE_EQ(feature_sight(histogram_of(values), 10).range.low, 0);
+  EXPECT_DOUBLE_EQ(feature_sight(histogram_of(values), 10).range.high, 2.25);
+}
+
 TEST(FeatureHistograms, ZerosAreToldFromNothing) {
   EXPECT_EQ(feature_sight(histogram_of(Vector(1000, 0.0)), 50).kind, Kind::zeros);
   EXPECT_EQ(feature_sight(histogram_of(Vector(150, 0.0)), 50).kind, Kind::nothing);
