@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <set>
 
 #include "console/print.hpp"
 #include "core/record_error.hpp"
 #include "files/tell_user.hpp"
 #include "run/privacy/noise_keys.hpp"
 #include "run/results/run_results.hpp"
+#include "run/resumption/kept_notes.hpp"
 #include "run/resumption/resumption.hpp"
 #include "run/resumption/run_checkpoints.hpp"
 
@@ -25,6 +27,12 @@ std::string configuration_of_run(const std::vector<std::string>& words) {
     if (words[i].starts_with(fmt::format("{}=", option))) directory = words[i].substr(option.size() + 1);
   }
   return directory.empty() ? "" : read_whole_file(directory + "/config.ini").value_or("");
+}
+
+/// Keeps the first of equal notes: a run that goes on makes some of its notes again.
+void drop_repeated(std::vector<std::string>& notes) {
+  std::set<std::string> told;
+  std::erase_if(notes, [&](const std::string& note) { return !told.insert(note).second; });
 }
 
 /// Seconds that the rounds of a run have taken, in all processes of the run.
@@ -58,6 +66,7 @@ class LifeCycle {
 
  private:
   void take_up();
+  void remember_notes();
   void begin_unbegun();
   [[nodiscard]] ExitCode show_finished() const;
   void choose_members();
@@ -88,6 +97,7 @@ ExitCode LifeCycle::go() {
   run_.world.set_watchdog(common().watchdog);
   if (common().resume) take_up();
   if (resumption_ && resumption_->is_finished(common())) return show_finished();
+  if (resumption_) remember_notes();
   choose_members();
   std::string run_id;
   try {
@@ -126,6 +136,17 @@ void LifeCycle::take_up() {
     resumption_->require_rounds(common(), common().why_not.more_rounds);
   });
   home_.explain_early_stop();
+}
+
+/// Takes up what the run chose and noted before.
+void LifeCycle::remember_notes() {
+  const std::string text = run_.first_rank() ? home_.directory().notes() : "";
+  const std::string kept = run_.agreement.broadcast(declare_public(text));
+  run_.agreement.together([&] {
+    KeptNotes before = KeptNotes::parse(kept, home_.directory().notes_file());
+    run_.tuning = std::move(before.tuning);
+    run_.notes.insert(run_.notes.begin(), before.notes.begin(), before.notes.end());
+  });
 }
 
 void LifeCycle::begin_unbegun() {
@@ -213,7 +234,10 @@ void LifeCycle::begin_in_directory(const std::string& run_id) {
     RunIdentity identity{run_id, digest_of_inputs(), run_.inputs.layout->clients(), run_.world.size()};
     if (run_.inputs.batching) identity.rounds_of_pass = *run_.inputs.batching->rounds_of_pass;
     if (method_->correlation()) identity.correlation = method_->correlation()->text();
-    if (run_.is_resumable()) directory.begin(identity);
+    if (run_.is_resumable()) {
+      directory.keep_notes(KeptNotes{run_.tuning, run_.notes}.text());
+      directory.begin(identity);
+    }
     directory.has_begun();
   });
 }
@@ -240,6 +264,7 @@ ExitCode LifeCycle::play(const BegunRun& begun) {
     resumption_->begin(recording.rounds, *run_.inputs.layout, method_->plays(run_.world.rank()));
   }
   RunRecords records(run_.agreement, recording, recording_facts(begun, *method_, *play, recording));
+  drop_repeated(run_.notes);
   tell_notes(run_);
   std::vector<Observer*> observers = records.observers();
   KeptParts parts;

@@ -133,18 +133,30 @@ class Features(HistogramCase):
         self.assertFalse([row for row in self.rows("again/private/0/ledger") if row.get("run", "").endswith((":norms", ":features"))])
 
     def test_a_resumed_run_does_not_release_again(self):
+        """It has the choices and notes of the start that released, from a checkpoint and without one."""
         words = [*self.mu, "--batch", 10, "--noise-correlation", "none", "--noise-key", "seed", "--checkpoint-every", 50, "--progress", "off"]
         self.good(2, [*words, "--output", "whole"])
-        with interrupted("checkpoint:0"):
-            self.run_ranks(2, [*words, "--output", "run"])
-        result = self.run_ranks(2, ["--resume", "run"])
-        self.assertEqual((result.code, chosen(result)), (0, []), result)
-        whole, resumed = [self.summary_in(name) for name in ("whole", "run")]
-        for key in ("mu", "client_mu", "norms", "features"):
-            self.assertEqual(whole["privacy"][key], resumed["privacy"][key], key)
-        self.assertEqual(whole["final_model"], resumed["final_model"])
-        opened = [row["run"] for row in self.rows("run/private/0/ledger") if row["kind"] == "open"]
-        self.assertEqual(sum(run.endswith(":features") for run in opened), 1)
+        whole = self.summary_in("whole")
+        self.assertTrue([note for note in whole["notes"] if "features are standardised" in note], whole["notes"])
+        for name, point in (("kept", "checkpoint:0"), ("anew", "after rename /run-id:0")):
+            with self.subTest(name):
+                with interrupted(point):
+                    self.run_ranks(2, [*words, "--output", name])
+                notes = (self.folder / name / "notes.json").read_text()
+                self.write(f"{name}/notes.json", notes[:-9])
+                damaged = self.run_ranks(2, ["--resume", name])
+                self.assertEqual((damaged.code, "notes.json of the run is damaged" in damaged.err), (3, True), damaged)
+                self.write(f"{name}/notes.json", notes)
+                result = self.run_ranks(2, ["--resume", name])
+                self.assertEqual((result.code, chosen(result)), (0, []), result)
+                resumed = self.summary_in(name)
+                for key in ("mu", "client_mu", "norms", "features"):
+                    self.assertEqual(whole["privacy"][key], resumed["privacy"][key], key)
+                self.assertEqual(whole["final_model"], resumed["final_model"])
+                self.assertEqual(whole["tuning"], resumed["tuning"])
+                self.assertEqual([note for note in whole["notes"] if note not in resumed["notes"]], [])
+                opened = [row["run"] for row in self.rows(f"{name}/private/0/ledger") if row["kind"] == "open"]
+                self.assertEqual(sum(run.endswith(":features") for run in opened), 1)
 
     def test_ledgers_charge_the_same_however_ranks_share_clients(self):
         """Ranks with few and with many records, which one rank goes on with."""

@@ -17,7 +17,6 @@ namespace starling {
 /// Settings, model and weights of a run of federated averaging, once they are settled.
 struct FedAvgParts {
   FedAvgConfig& config;
-  Tuning tuning = {};
   std::unique_ptr<Loss> loss = nullptr;
   std::unique_ptr<Model> model = nullptr;
   Released<Vector> start = declare_public(Vector());

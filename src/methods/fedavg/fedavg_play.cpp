@@ -28,7 +28,6 @@ class FedAvgPlay final : public PlayAtRoot {
 
   void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override {
     PlayAtRoot::add_observers(observers, parts);
-    parts.add("choices", kept_choices_);
     if (parts_.config.average == Averaging::none) return;
     observers.push_back(&average_.emplace(parts_.config.average, planned()));
     parts.add("mean models", *average_);
@@ -40,7 +39,6 @@ class FedAvgPlay final : public PlayAtRoot {
 
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override {
     summary.average = name_of(parts_.config.average);
-    summary.add(parts_.tuning);
     PlayAtRoot::summarise(summary, std::move(models), end);
     summary.add(noise_of_run());
   }
@@ -72,7 +70,6 @@ class FedAvgPlay final : public PlayAtRoot {
   Vector shares_;         ///< n_k
   Vector noise_weights_;  ///< of the local clients' releases in the sum of n_k w_k
   std::optional<AggregatedClients> clients_;
-  KeptChoices kept_choices_{parts_.tuning};
   std::optional<ModelAverage> average_;
 };
 

@@ -98,7 +98,7 @@ std::vector<TunedValue> InferMethod::release_constants(const std::string& path,
     run_.agreement.together([&] { run_.inputs.read_again_with_other_constants(); });
   }
   if (run_.first_rank()) print_tuning({*chosen}, "");
-  parts_.tuning.chosen.push_back(*chosen);
+  run_.tuning.chosen.push_back(*chosen);
   note_constants(features);
   std::string cost;
   run_.agreement.together([&] {

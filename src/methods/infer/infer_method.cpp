@@ -123,7 +123,7 @@ void InferMethod::tune(const std::optional<std::int64_t>& records) {
     configuration_.choose(chosen);
     if (run_.inputs.dataset.replayable) run_.inputs.dataset.plan(config_.data.batching(), records);
   });
-  std::ranges::move(values, std::back_inserter(parts_.tuning.chosen));
+  std::ranges::move(values, std::back_inserter(run_.tuning.chosen));
 }
 
 /// Every client's records are one batch.
@@ -148,7 +148,7 @@ void InferMethod::open_model() {
   look_at_columns();
   if (config_.replications > 0) check_truth();
   const bool by_rule =
-      std::ranges::any_of(parts_.tuning.chosen, [](const TunedValue& each) { return each.option == "step"; });
+      std::ranges::any_of(run_.tuning.chosen, [](const TunedValue& each) { return each.option == "step"; });
   if (!config_.newton() && !unprotected() && !parts_.loss->is_symmetric() && !config_.curvature_by_step() && !by_rule) {
     run_.notes.emplace_back(
         "noise gives the average a curvature bias of order gamma n^-alpha / mu^2 under this loss, which is not known "

@@ -93,7 +93,6 @@ class ColumnCheck {
 
 struct InferParts {
   InferConfig& config;
-  Tuning tuning = {};
   std::unique_ptr<Schedule> schedule = nullptr;  ///< of runs with --topology
   std::optional<double> contraction = {};        ///< of the graph, per exchange; none where it is not known
   std::unique_ptr<CurvedLoss> loss = nullptr;

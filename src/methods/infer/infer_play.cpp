@@ -34,7 +34,6 @@ class InferPlay final : public Play {
   const Method& method_;
   InferParts& parts_;
   const InferConfig& config_ = parts_.config;
-  KeptChoices kept_choices_{parts_.tuning};
   Recorded recorded_;
   std::unique_ptr<InferEngine> engine_;
   std::unique_ptr<IntervalResults> intervals_;  ///< of the engine
@@ -68,7 +67,6 @@ Recording InferPlay::recording() {
 void InferPlay::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
   for (Observer* each : intervals_->observers()) observers.push_back(each);
   parts.add("steps", *engine_);
-  parts.add("choices", kept_choices_);
   intervals_->add_parts(parts);
 }
 
@@ -79,7 +77,6 @@ RoundsEnd InferPlay::end() {
 void InferPlay::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   summary.average = "all";
   summary.learned = true;
-  summary.add(parts_.tuning);
   summary.classifies = parts_.model->classifies();
   summary.aggregated = !parts_.schedule;
   LocalResults local = local_results(run_, method_, *this, std::move(models), parts_.model.get());

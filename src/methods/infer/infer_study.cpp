@@ -82,7 +82,6 @@ void write_study_results(const BegunRun& begun, const InferParts& parts, std::si
   Summary summary = begin_summary(begun, dimension, config.sgd.steps, wall);
   summary.rounds = config.sgd.steps;
   summary.aggregated = !parts.schedule;
-  summary.add(parts.tuning);
   const auto& cells = summary.add(study.cells());
   // Each of Newton's rounds is a release of every record.
   const double releases = config.newton() ? static_cast<double>(config.sgd.steps) : 1;

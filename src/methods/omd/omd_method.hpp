@@ -21,7 +21,6 @@ namespace starling {
 /// Graph, model and start of a run of mirror descent, once they are settled. Loss and model are null under --loss none.
 struct OmdParts {
   OmdConfig& config;
-  Tuning tuning = {};
   std::unique_ptr<RunGraph> graph = nullptr;
   std::unique_ptr<Domain> domain = nullptr;
   std::unique_ptr<MirrorMap> mirror = nullptr;

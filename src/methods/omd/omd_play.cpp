@@ -60,7 +60,6 @@ class OmdPlay final : public Play {
   const Method& method_;
   OmdParts& parts_;
   const OmdConfig& config_ = parts_.config;
-  KeptChoices kept_choices_{parts_.tuning};
   std::optional<PersonModel> persons_;   ///< of runs of unit person
   Vector noise_factors_;                 ///< of the clients' releases in their steps; empty: 1
   std::optional<RunCanaries> canaries_;  ///< of runs that audit themselves
@@ -148,7 +147,6 @@ void OmdPlay::add_observers(std::vector<Observer*>& observers, KeptParts& parts)
   played_.emplace(regrets() ? growth_marks(config_.omd.rounds) : std::vector<Round>(), regrets() ? clients : 0);
   observers.push_back(&*played_);
   parts.add("models", *omd_);
-  parts.add("choices", kept_choices_);
   parts.add("sums for regret", *played_);
   if (config_.learns()) {
     observers.push_back(&path_.emplace(config_.omd, config_.omd.rounds, run_.inputs.first_client()));
@@ -193,7 +191,6 @@ void OmdPlay::summarise(Summary& summary, Released<Columns> models, const Rounds
   summary.learned = config_.learns();
   summary.classifies = parts_.model && parts_.model->classifies();
   summary.part<Pace>().deadline = config_.mixing.deadline;
-  summary.add(parts_.tuning);
   LocalResults local = local_results(run_, method_, *this, std::move(models), parts_.model.get());
   local.debts = omd_->debts_in_first_steps();
   local.edges = channel_->edge_traffic();

@@ -356,6 +356,14 @@ void RunDirectory::keep_members(const std::string& list) const {
   require_written(replace_file(file, list, readable_by_all), file);
 }
 
+std::string RunDirectory::notes() const {
+  return read_whole_file(notes_file()).value_or("");
+}
+
+void RunDirectory::keep_notes(const std::string& text) const {
+  require_written(replace_file(notes_file(), text, readable_by_all), notes_file());
+}
+
 void RunDirectory::replace_configuration(const std::string& configuration) const {
   write_configuration(path_, configuration);
 }

@@ -282,6 +282,7 @@ Summary begin_summary(const BegunRun& begun, std::size_t dimension, Round planne
   summary.dimension = dimension;
   if (run.common().learns()) summary.client_weights = run.common().weights;
   summary.part<RunTimes>().wall = wall;
+  summary.add(run.tuning);
   summary.run_directory = begun.directory.path();
   return summary;
 }

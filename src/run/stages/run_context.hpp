@@ -46,6 +46,7 @@ class RunContext {
   Configuration& configuration;
   std::string effective;  ///< the configuration, as the run directory has it
   std::vector<std::string> notes;
+  Tuning tuning;  ///< what --tuning auto chose
   RunInputs inputs;
   Resumption* resumption = nullptr;      ///< of a run that began earlier
   std::shared_ptr<OwnModel> own_model;   ///< that the run learns; null for a model of starling

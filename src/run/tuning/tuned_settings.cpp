@@ -10,18 +10,6 @@
 
 namespace starling {
 
-void KeptChoices::persist(Snapshot& snapshot) {
-  std::vector<std::string> words;
-  for (const TunedValue& each : tuning_.chosen) words.insert(words.end(), {each.option, each.value, each.reason});
-  snapshot(words);
-  snapshot(tuning_.signal_to_noise);
-  snapshot(tuning_.most_lost);
-  snapshot(tuning_.worth);
-  tuning_.chosen.clear();
-  for (std::size_t i = 0; i + 2 < words.size(); i += 3)
-    tuning_.chosen.push_back({words[i], words[i + 1], words[i + 2]});
-}
-
 void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {
   for (const TunedValue& each : values) {
     tell_user("tuning: {} {}: {}\n", each.option, shown_value(each.value), each.reason);
