@@ -309,10 +309,12 @@ void check_shape(InferConfig& config, const Options& options) {
   // Every replication sets its exchange up anew, and windows take longer for that than many steps do.
   if (config.replications > 0 && !options.given("exchange")) config.mixing.exchange = ExchangeWay::messages;
   const bool is_complete = config.data.makes_features() && config.data.encoding == ReadSettings::Encoding::one_hot;
-  check(!is_complete && config.data.missing != ReadSettings::Missing::indicator,
-        "--encode onehot: and --missing indicator with infer: categories of a column sum to 1, and an indicator may "
-        "never vary, so that coefficients would not be determined. Give --encode reference:FILE, in which the first "
-        "category of a column has no feature, and --missing zero or constant:FILE.");
+  check(!is_complete,
+        "--encode onehot: with infer: categories of a column sum to 1, so that coefficients would not be determined. "
+        "Give --encode reference:FILE, in which the first category of a column has no feature.");
+  check(config.data.missing != ReadSettings::Missing::indicator,
+        "--missing indicator with infer: an indicator may never vary, so that coefficients would not be determined. "
+        "Give --missing zero or constant:FILE.");
   const bool has_constant = config.data.features == ReadSettings::Features::hog;
   check(!config.asked_intercept.value_or(false) || !has_constant,
         "--intercept with --features hog: its last feature is a constant already. Leave it out.");
