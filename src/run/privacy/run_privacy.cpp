@@ -205,13 +205,13 @@ void RunPrivacy::require_some_budget(FirstRelease here) {
   const bool no_release = agreement_.all(declare_public(here == FirstRelease::none));
   if (any_affordable || no_release) return;
   const std::vector<ChargeGroup> one{{protection_->charge(prices_->at(0, 0)), 1}};
-  throw BudgetError(
-      fmt::format("--budget {}: no client can afford a single release: one costs a record epsilon = {:.6g}, and {} "
-                  "count for the client; earlier runs in the ledger count too. Raise the budget, lower the price{}, or see "
-                  "starling privacy ledger.",
-                  *options_.budget, compose(one, options_.delta.value_or(default_delta(one))).epsilon,
-                  options_.budget_of_client ? "all records of a batch" : "all releases of a record",
-                  options_.budget_of_client ? ", count the worst record alone (--budget-unit record)" : ""));
+  throw BudgetError(fmt::format(
+      "--budget {}: no client can afford a single release: one costs a record epsilon = {:.6g}, and {} "
+      "count for the client; earlier runs in the ledger count too. Raise the budget, lower the price{}, or see "
+      "starling privacy ledger.",
+      *options_.budget, compose(one, options_.delta.value_or(default_delta(one))).epsilon,
+      options_.budget_of_client ? "all records of a batch" : "all releases of a record",
+      options_.budget_of_client ? ", count the worst record alone (--budget-unit record)" : ""));
 }
 
 /// Whether a first release is within any client's budget, whatever stands in its ledger: else no ledger needs to know
