@@ -145,7 +145,7 @@ class Features(HistogramCase):
                 notes = (self.folder / name / "notes.json").read_text()
                 self.write(f"{name}/notes.json", notes[:-9])
                 damaged = self.run_ranks(2, ["--resume", name])
-                self.assertEqual((damaged.code, "notes.json of the run is damaged" in damaged.err), (3, True), damaged)
+                self.assertEqual((damaged.code, f"{name}/notes.json' is damaged" in damaged.err), (3, True), damaged)
                 self.write(f"{name}/notes.json", notes)
                 result = self.run_ranks(2, ["--resume", name])
                 self.assertEqual((result.code, chosen(result)), (0, []), result)

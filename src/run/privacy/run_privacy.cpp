@@ -211,7 +211,7 @@ void RunPrivacy::require_some_budget(FirstRelease here) {
       "starling privacy ledger.",
       *options_.budget, compose(one, options_.delta.value_or(default_delta(one))).epsilon,
       options_.budget_of_client ? "all records of a batch" : "all releases of a record",
-      options_.budget_of_client ? ", count the worst record alone (--budget-unit record)" : ""));
+      options_.budget_of_client ? ", limit the worst record alone by --budget-unit record" : ""));
 }
 
 /// Whether a first release is within any client's budget, whatever stands in its ledger: else no ledger needs to know
