@@ -179,6 +179,18 @@ class Survival(TestCase):
         self.assertFalse((self.folder / "ledger").exists(), "nothing is paid where nothing was released")
         self.assertFalse((self.folder / "x.csv").exists())
 
+    def test_a_missing_time_is_refused_and_missing_features_are_not(self):
+        self.write("ends.txt", "2,4\n")
+        for time, code in (("5", 0), ("", 3)):
+            self.write("site-0.csv", f"age,years,died\n50,3,1\n,{time},0\n")
+            for missing in ("zero", "indicator"):
+                done = self.run_alone(["data", "convert", "site-0.csv", "--survival", "years,died", "--intervals", "ends.txt", "--missing", missing, "--output",
+                                       f"rows{code}-{missing}.csv"])
+                self.assertEqual(done.code, code, done)
+                if code:
+                    self.assertIn("or missing", done.err)
+        self.assertIn("\n1,0,0,0", (self.folder / "rows0-zero.csv").read_text(), "the age is 0")
+
     def test_layouts(self):
         """The same models on any ranks, under noise."""
         self.convert()

@@ -144,6 +144,7 @@ void Copier::begin_survival() {
   check(copy_.survival.columns.size() == 2, "--survival takes two columns, TIME,EVENT. Name them.");
   copy_.survival.check_release(source_, copy_.force);
   source_.reading.label = copy_.survival.columns[1];
+  source_.reading.shows_missing = true;  // a missing time is none at all
 }
 
 void Copier::plan() {

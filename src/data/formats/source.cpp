@@ -252,7 +252,9 @@ std::vector<std::string> files_of(const std::string& source) {
   std::string features = source.substr(0, comma);
   std::string labels = source.substr(comma + 1);
   check(!features.empty() && !labels.empty() && labels.find(',') == std::string::npos,
-        "'{}' is not a pair of files: a pair is FEATURES,LABELS. Give two names with one comma between.", source);
+        "'{}' is not a pair of files: a pair is FEATURES,LABELS. Give two names with one comma between. Files of "
+        "several clients are one name with {{client}} in it, such as site-{{client}}.csv.",
+        source);
   return {std::move(features), std::move(labels)};
 }
 

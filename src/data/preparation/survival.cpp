@@ -29,8 +29,12 @@ struct PersonsTime {
 PersonsTime time_of(const Record& person, std::size_t place, const RecordReader& reader) {
   const double time = person.values[place];
   if (!(time >= 0) || !std::isfinite(time)) {
-    throw RecordError(fmt::format("{}: a time is below 0, or none. Times count from 0.", reader.where()),
-                      fmt::format("{}: the time {} is below 0, or none. Times count from 0.", reader.where(), time));
+    throw RecordError(fmt::format("{}: a time is below 0, or missing. Times count from 0, and --missing fills in "
+                                  "features alone: correct or remove the row.",
+                                  reader.where()),
+                      fmt::format("{}: the time {} is below 0, or missing. Times count from 0, and --missing fills in "
+                                  "features alone: correct or remove the row.",
+                                  reader.where(), time));
   }
   const double label = person.label;
   if (label != 1 && label != 0 && label != -1) {
@@ -68,7 +72,7 @@ class SurvivalReader final : public ForwardingReader {
     record.left_out = person_.left_out;
     record.values.assign(1, static_cast<double>(number_));
     for (std::size_t j = 0; j < person_.values.size(); ++j) {
-      if (j != place_) record.values.push_back(person_.values[j]);
+      if (j != place_) record.values.push_back(std::isnan(person_.values[j]) ? 0 : person_.values[j]);
     }
     for (std::size_t j = 1; j < intervals; ++j) record.values.push_back(j == done_ ? 1 : 0);
     ++done_;

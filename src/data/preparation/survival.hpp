@@ -41,7 +41,7 @@ void for_each_time(RecordReader& reader, const std::string& time, const std::fun
 ///
 /// `counts` must outlive the reader. It goes back to begins of persons. Throws UsageError for sparse records, for
 /// a source without names or without that column, and for ends that do not ascend; next() throws RecordError for a time
-/// below 0 and for other labels.
+/// below 0 or missing (NaN: ReadSettings::shows_missing) and for other labels. Other values that are missing become 0.
 [[nodiscard]] std::unique_ptr<RecordReader> make_survival(std::unique_ptr<RecordReader> reader,
                                                           const SurvivalSettings& settings, SurvivalCounts& counts);
 

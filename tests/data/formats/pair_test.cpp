@@ -67,9 +67,10 @@ TEST_F(Pair, WhatIsWrongIsTold) {
   settings_.label = "0";
   EXPECT_THAT(error("1 2\n", "0\n"), HasSubstr("--label 0: the labels of a pair are its second file. Leave it out"));
   for (const std::string source : {"a,b,c", ",b", "a,"}) {
-    EXPECT_EQ(
-        message_of<UsageError>([&] { read_all(source); }),
-        "'" + source + "' is not a pair of files: a pair is FEATURES,LABELS. Give two names with one comma between.");
+    EXPECT_EQ(message_of<UsageError>([&] { read_all(source); }),
+              "'" + source +
+                  "' is not a pair of files: a pair is FEATURES,LABELS. Give two names with one comma between. "
+                  "Files of several clients are one name with {client} in it, such as site-{client}.csv.");
   }
   EXPECT_ERROR(UsageError, "cannot open 'no-such.csv'", read_all(folder_.write("x.csv", "1\n") + ",no-such.csv"));
 }
