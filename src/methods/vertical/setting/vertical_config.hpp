@@ -98,6 +98,8 @@ struct VerticalConfig : LearningConfig {
 };
 
 [[nodiscard]] Options vertical_options(VerticalConfig& config);
+/// Relations to the options that mean nothing on shares.
+[[nodiscard]] std::vector<Relation> relations_of_shares();
 /// Checks what single options do not show, and fills in what follows from them. Throws UsageError.
 void complete_vertical_config(VerticalConfig& config, const Options& options);
 [[nodiscard]] Manual vertical_manual();
