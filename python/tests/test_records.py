@@ -1,6 +1,8 @@
 """Records from memory give the bits of the program on files; results are read from the run directory."""
 
 import os
+import pathlib
+import subprocess
 import traceback
 import unittest
 import warnings
@@ -48,6 +50,15 @@ class Records(PythonCase):
         single = starling.omd(records=(self.x.astype("f4"), self.y), **OPTIONS, output="single")
         again = starling.omd(records=(self.x.astype("f4").astype(float), self.y), **OPTIONS, output="again")
         same_runs(self, single, again)
+
+    def test_a_process_alone_looks_for_no_network(self):
+        """Programs that it starts later may need one."""
+        before = subprocess.run(["env"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        starling.omd(records=(self.x, self.y), **OPTIONS, output="alone")
+        self.assertNotIn("mca_btl_tcp", pathlib.Path("/proc/self/maps").read_text())
+        after = subprocess.run(["env"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        for setting in ("OMPI_MCA_btl", "OMPI_MCA_pml"):
+            self.assertEqual(setting in before, setting in after, setting)
 
     def test_float64_is_not_copied(self):
         from starling._records import as_doubles

@@ -61,6 +61,32 @@ int local_ranks() {
   return std::max(integer_from_environment("SLURM_STEP_TASKS_PER_NODE"), 1);
 }
 
+/// Whether this process is a world of its own: nothing in the environment comes from a launcher.
+bool is_alone() {
+  for (char** each = environ; *each != nullptr; ++each) {
+    for (const char* of_launcher : {"OMPI_COMM_", "PMIX_", "PMI_", "SLURM_", "ALPS_", "PALS_", "JSM_", "MPI_"}) {
+      if (std::string_view(*each).starts_with(of_launcher)) return false;
+    }
+  }
+  return true;
+}
+
+/// A variable of the environment while this lives, unless it is set already.
+class Lent {
+ public:
+  Lent(const char* name, const char* value) : name_(std::getenv(name) == nullptr ? name : nullptr) {
+    setenv(name, value, 0);
+  }
+  ~Lent() {
+    if (name_ != nullptr) unsetenv(name_);
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+ private:
+  const char* name_;
+};
+
 /// Throws FailureError if MPI has been finalized: a process can start MPI only once.
 void require_no_end() {
   int finalized = 0;
@@ -98,8 +124,16 @@ MpiSession::MpiSession() {
   // whatever a host file promises. A process without a launcher needs no daemon of Open MPI.
   if (oversubscribed()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-  MPI_Init(nullptr, nullptr);
   started_ = true;
+  if (!is_alone()) {
+    MPI_Init(nullptr, nullptr);
+    return;
+  }
+  // Looking for networks takes most of the start, and a process that speaks to itself needs none. Programs that it
+  // starts may need some.
+  const Lent protocol("OMPI_MCA_pml", "ob1");
+  const Lent network("OMPI_MCA_btl", "self");
+  MPI_Init(nullptr, nullptr);
 }
 
 MpiSession::~MpiSession() {
