@@ -243,6 +243,7 @@ class Resume(TestCase):
         wait_until(lambda: pathlib.Path(f"/proc/{pids[1]}/stat").read_text().rpartition(")")[2].split()[0] == "T", "a rank is slow")
         job.process.kill()
         job.process.wait()
+        os.kill(pids[1], signal.SIGSTOP)  # the end of its launcher has let it go on
         os.kill(pids[0], signal.SIGKILL)
         again = self.start(2, ["--resume", "run"])
         wait_until(lambda: "ranks of an earlier start have not ended" in again._text(again._err), "it is said")
