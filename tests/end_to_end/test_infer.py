@@ -549,6 +549,10 @@ class OwnUnits(InferCase):
         self.assertEqual((again["settled"], (self.folder / "again" / "standardise.csv").exists()), (True, False))
         self.summary([*words, *NOISY], "private")
         self.assertFalse((self.folder / "private" / "standardise.csv").exists())
+        said = "columns stay in the units of the table"
+        for name, more in (("private", []), ("scaled", ["--standardise", self.folder / "run-1" / "standardise.csv"])):
+            summary = self.summary([*words, *NOISY, *more], name + "-path")
+            self.assertEqual(said in " ".join(summary["notes"]), not more)
 
     def test_constants_of_a_time_in_seconds(self):
         """Its deviation is a ten-millionth of its mean, and each client has its own quarter of the time."""

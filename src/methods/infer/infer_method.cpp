@@ -154,6 +154,13 @@ void InferMethod::open_model() {
         "noise gives the average a curvature bias of order gamma n^-alpha / mu^2 under this loss, which is not known "
         "here; --bias remove estimates it and takes it off, more records a step (--batch) or clients make it small");
   }
+  const bool has_own_units = config_.data.keeps_units() && config_.data.scale == 1 &&
+                             !is_synthetic(config_.data.source) && !run_.inputs.dataset.shape.sparse;
+  if (!config_.newton() && !unprotected() && has_own_units) {
+    run_.notes.emplace_back(
+        "columns stay in the units of the table: where these differ much in size no length of a step suits all, and "
+        "intervals do not settle. --standardise or --ranges says how large values are");
+  }
   if (config_.privacy.unit == PrivacyUnit::person) {
     run_.notes.emplace_back(
         "persons count alike: the estimate solves an equation with one term for each person, the mean over the "

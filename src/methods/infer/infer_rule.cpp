@@ -178,8 +178,8 @@ std::vector<TunedValue> values_by_rule(const InferRuleFacts& facts) {
   const bool warms_up = may_warm_up && steps * 9 >= 10 * least_steps_each * coefficients_of(facts);
   const double share = config.given("warmup-share") ? config.warmup_share : warms_up ? usual_warmup_share : 0;
   choose("batch", fmt::format("{}", batch),
-         records ? fmt::format("{} records of the client with most, in {} steps: noise of a step falls with the batch",
-                               *records, steps)
+         records ? fmt::format("{} {} of the client with most, in {} steps: noise of a step falls with the batch",
+                               *records, config.privacy.unit == PrivacyUnit::person ? "persons" : "records", steps)
                  : "nobody knows how many records there will be");
   choose("warmup-share", fmt::format("{:.4g}", share),
          warms_up      ? "coordinates in which steps have one length"
