@@ -67,7 +67,8 @@ TunedMethod InferMethod::method_of_constants() {
               }};
 }
 
-/// What the releases have cost is a share of the price of all rounds together, as if that were one release.
+/// Releases histograms of all columns, and gives the settings that they lead to: constants, shares and their price. The
+/// histograms have a share of μ² of all rounds together.
 std::vector<TunedValue> InferMethod::release_constants(const std::string& path,
                                                        const std::optional<std::int64_t>& records) {
   const std::optional<double> asked = std::exchange(config_.privacy.feature_share, 0);

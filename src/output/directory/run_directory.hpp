@@ -76,7 +76,7 @@ class RunDirectory {
   /// The list of the run's members that was kept last; empty if none was. Rank 0's.
   [[nodiscard]] std::string members_list() const;
   void keep_members(const std::string& list) const;
-  /// What the run chose and noted before its rounds; empty if nothing was kept. Rank 0's.
+  /// The content of notes.json (KeptNotes); empty if there is no such file. Rank 0's.
   [[nodiscard]] std::string notes() const;
   [[nodiscard]] std::string notes_file() const { return path_ + "/notes.json"; }
   void keep_notes(const std::string& text) const;

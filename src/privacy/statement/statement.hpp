@@ -48,7 +48,7 @@ struct BudgetReport {
   std::optional<Round> stopped_after;  ///< rounds after which it stopped the first client
 };
 
-/// What the second histograms of a run count.
+/// The values in the second histograms of a run: norms of records, labels, or all columns within their ranges.
 enum class Counted { norms, labels, columns };
 
 /// Histograms of all records, released once before the first round (NoisyCounts).

@@ -129,7 +129,7 @@ class NewtonRounds final : public AggregatedRounds {
   [[nodiscard]] bool is_left_out(std::size_t j) const {
     return std::binary_search(settings_.left_out.begin(), settings_.left_out.end(), j);
   }
-  /// Those that are not left out.
+  /// Number of parameters that are estimated: all of the model's but those left out.
   [[nodiscard]] std::size_t parameters() const { return model_.dimension() - settings_.left_out.size(); }
   [[nodiscard]] Vector parameters_of(View coordinates) const;
   [[nodiscard]] dense::MatrixXd image_of_coordinates() const;

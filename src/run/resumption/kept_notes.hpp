@@ -1,4 +1,4 @@
-/// What a run chose and noted before its first round, which its directory keeps for later starts.
+/// notes.json of a run directory: the choices of --tuning auto and the notes from before the first round.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace starling {
 
-/// Choices and notes of a first start. A later one has the settings from config.ini, which says neither what was chosen
-/// nor why, and repeats no release that had something to note.
+/// Choices and notes of the first start, for the summary of a run that is resumed: a later start has its settings from
+/// config.ini, without reasons, and repeats no release.
 struct KeptNotes {
   Tuning tuning;
   std::vector<std::string> notes;

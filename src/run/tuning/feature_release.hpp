@@ -37,9 +37,9 @@ class FeatureRelease {
   [[nodiscard]] std::optional<TunedValue> refine(std::int64_t most_records, const std::optional<double>& asked);
 
   // Of a release with a value.
-  /// What it has had of the squares of μ; 0: nothing was released.
+  /// The share of μ² that it has cost; 0: nothing was released.
   [[nodiscard]] double share() const { return share_; }
-  /// What the histograms within ranges have had of what was left.
+  /// The share that the histograms within ranges have cost, of what the first ones leave of μ².
   [[nodiscard]] double share_within() const { return share_within_; }
   /// The norm of a typical standardised record, its intercept included.
   [[nodiscard]] double norm() const { return norm_; }
