@@ -6,7 +6,7 @@
 #include "data/preparation/column_variation.hpp"
 #include "files/text_files.hpp"
 #include "infer_method.hpp"
-#include "run/tuning/exact_moments.hpp"
+#include "run/tuning/releases/exact_moments.hpp"
 
 namespace starling {
 

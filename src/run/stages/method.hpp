@@ -8,7 +8,7 @@
 
 #include "play.hpp"
 #include "run/privacy/run_privacy.hpp"
-#include "run/tuning/tuned_method.hpp"
+#include "run/tuning/releases/tuned_method.hpp"
 #include "run_context.hpp"
 
 namespace starling {

@@ -8,7 +8,7 @@
 
 #include "core/columns.hpp"
 #include "protocol/decentralized/learning_rule.hpp"
-#include "tuned_method.hpp"
+#include "releases/tuned_method.hpp"
 
 namespace starling {
 

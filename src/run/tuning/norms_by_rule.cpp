@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "core/numerics/kernels.hpp"
-#include "exact_moments.hpp"
-#include "histogram_counts.hpp"
 #include "protocol/own_model/lone_rows.hpp"
 #include "protocol/own_model/row_model.hpp"
+#include "releases/exact_moments.hpp"
+#include "releases/histogram_counts.hpp"
 #include "rule_settings.hpp"
 #include "run/privacy/histogram_release.hpp"
 #include "settings_by_rule.hpp"

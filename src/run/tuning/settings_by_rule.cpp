@@ -9,13 +9,14 @@
 
 #include "core/numerics/kernels.hpp"
 #include "data/generators/synthetic.hpp"
-#include "feature_release.hpp"
 #include "files/tell_user.hpp"
 #include "joining_outlook.hpp"
 #include "loss_outlook.hpp"
 #include "model/network/noise_norm.hpp"
+#include "releases/feature_release.hpp"
 #include "rule_settings.hpp"
 #include "run/inputs/start_models.hpp"
+#include "tuned_settings.hpp"
 
 namespace starling {
 

@@ -10,9 +10,9 @@
 
 #include "loss/loss.hpp"
 #include "model/model.hpp"
+#include "releases/tuned_method.hpp"
 #include "report/summary.hpp"
 #include "run/privacy/owners_release.hpp"
-#include "tuned_method.hpp"
 
 namespace starling {
 

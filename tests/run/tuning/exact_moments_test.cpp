@@ -1,5 +1,5 @@
 /// Exact moments and sizes of all clients' records: against sums over pooled records, on any number of ranks.
-#include "run/tuning/exact_moments.hpp"
+#include "run/tuning/releases/exact_moments.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,16 +1,14 @@
 #include "feature_release.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include "core/numerics/kernels.hpp"
 #include "core/text/limits.hpp"
-#include "data/description/profile.hpp"
 #include "data/generators/synthetic.hpp"
 #include "exact_moments.hpp"
 #include "histogram_counts.hpp"
@@ -31,20 +29,12 @@ constexpr double deviation_in_range = 1.0 / 3;  ///< of values within −1 … 1
 constexpr double part_of_window = 0.25;     ///< of all records, that a window of a feature's values is expected to have
 constexpr double part_of_useful_bin = 0.8;  ///< of all records, in the least bin that is worth a release
 constexpr double part_of_label_window = 0.4;  ///< of all records, that a window of labels is expected to have
-constexpr double clip = 5;                    ///< deviations, at which standardised features are clipped
 constexpr double means_of_one_size = 4;       ///< deviations; values that lie evenly in one octave have 5.2
 constexpr double least_seen_of_range = 0.04;  ///< deviation of labels that fill more than one bin of 1/16
 constexpr double least_of_guess = 2;          ///< deviations of a window in which labels may be
 constexpr double label_noise = 1.0 / 16;      ///< in records of all clients, with which labels are seen
 constexpr double class_noise = 1.0 / 64;      ///< likewise classes
-constexpr std::size_t most_named = 5;         ///< features in a message
 constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms have 103 MB
-
-/// Other values than zero are made as large as a flag of half as many ones would be, standardised: as many may be
-/// there.
-double limit_of_others(double others) {
-  return std::clamp(std::sqrt(2 / others), 2.0, clip);
-}
 
 }  // namespace
 
@@ -84,39 +74,6 @@ std::string FeatureRelease::why_as_they_are(const std::optional<std::int64_t>& m
   return "";
 }
 
-/// Finds the features that are numbers. All ranks learn which columns these are, and the ranges of these and of the
-/// label. **Collective.**
-void FeatureRelease::choose_features() {
-  std::vector<std::int64_t> here;
-  const auto add = [&here](std::size_t column, const Standardisation& range) {
-    here.insert(here.end(), {static_cast<std::int64_t>(column), std::bit_cast<std::int64_t>(range.mean),
-                             std::bit_cast<std::int64_t>(range.deviation), std::bit_cast<std::int64_t>(range.limit)});
-  };
-  if (const auto& constants = run_.inputs.dataset.constants) {
-    const std::vector<Standardisation>& ranges = constants->standardisation;
-    const std::vector<ColumnFeature> made = constants->made_features();
-    for (std::size_t j = 0; j < made.size(); ++j) {
-      if (made[j].kind != ColumnFeature::Kind::value) continue;
-      features_.push_back(j);
-      add(made[j].column, ranges.empty() ? Standardisation() : ranges[made[j].column]);
-    }
-    add(constants->features, constants->label_standardisation.value_or(Standardisation()));
-  }
-  for (const std::vector<std::int64_t>& each : run_.agreement.all_gather(declare_public(std::move(here)))) {
-    if (each.size() / 4 <= ranges_.size()) continue;
-    column_of_.clear();
-    ranges_.clear();
-    for (std::size_t at = 0; at < each.size(); at += 4) {
-      column_of_.push_back(static_cast<std::size_t>(each[at]));
-      ranges_.push_back({std::bit_cast<double>(each[at + 1]), std::bit_cast<double>(each[at + 2]),
-                         std::bit_cast<double>(each[at + 3])});
-    }
-    columns_ = column_of_.back();
-    column_of_.pop_back();
-    label_range_ = ranges_.back();
-  }
-}
-
 /// The share for which a window of a quarter of all records would stand out; `noise` is the deviation of the noise on a
 /// sum at the greatest share.
 double FeatureRelease::wanted_share(double noise, std::int64_t records) {
@@ -151,8 +108,8 @@ bool FeatureRelease::is_of_use(const std::optional<std::int64_t>& most_records) 
   const bool tells = config_.privacy.protects() ? share_ > 0 : !is_scaled;
   if (tells && !why.empty()) run_.notes.push_back(fmt::format("features are left as they are: {}", why));
   if (!run_.agreement.all(declare_public(why.empty()))) return false;
-  choose_features();
-  if (column_of_.empty()) return false;
+  found_.columns = number_columns(run_);
+  if (found_.columns.count() == 0) return false;
   if (run_.agreement.any(declare_public(run_.inputs.test && run_.inputs.test->sparse()))) {
     run_.notes.emplace_back("features are left as they are: those of --test are sparse, and could not be standardised");
     return false;
@@ -189,9 +146,11 @@ std::size_t FeatureRelease::weight_of_label(std::size_t features, double noise) 
 std::optional<Vector> FeatureRelease::counts_of(HistogramFacts facts, std::size_t weight) {
   const FeatureHistograms form(facts.form.histograms, 1, 0, weight);
   Vector origins;
-  for (const Standardisation& each : ranges_) origins.push_back(each.of(0));
-  return release_of(std::move(facts),
-                    [&](Stream& stream) { return count_features(stream, form, features_, origins, classes_); });
+  for (const Standardisation& each : found_.columns.ranges) origins.push_back(each.of(0));
+  origins.push_back(found_.columns.label_range.of(0));
+  return release_of(std::move(facts), [&](Stream& stream) {
+    return count_features(stream, form, found_.columns.features, origins, classes_);
+  });
 }
 
 /// The sum over all clients of what `count` finds in their records; nothing where no budget allows the release.
@@ -217,13 +176,13 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
                                                   const std::function<bool()>& have_one_scale) {
   if (!is_of_use(most_records)) return std::nullopt;
   if (!config_.privacy.protects()) return exact(*most_records);
-  if (has_label() && label_range_.is_clipped()) {
-    label_ = FeatureSight{FeatureSight::Kind::values, {0, deviation_in_range}, {-1, 1}};
+  if (has_label() && found_.columns.label_range.is_clipped()) {
+    found_.label = FeatureSight{FeatureSight::Kind::values, {0, deviation_in_range}, {-1, 1}};
   }
-  const std::size_t count = column_of_.size();
-  const bool numbers = has_label() && !label_range_.is_clipped();
+  const std::size_t count = found_.columns.count();
+  const bool numbers = has_label() && !found_.columns.label_range.is_clipped();
   classes_ = method_.infers ? 0 : classes_of_start(config_, run_.loss);
-  if (method_.infers && all_have_ranges() && !numbers) return std::nullopt;
+  if (method_.infers && found_.columns.all_have_ranges() && !numbers) return std::nullopt;
   const std::size_t labels = numbers || classes_ > 0 ? 1 : 0;
   HistogramFacts facts{.name = "histograms of features",
                        .end = end_of_features,
@@ -236,7 +195,7 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
   facts.form = FeatureHistograms::form_of(count + labels, weight);
   const double noise_of_most = take_share(facts, greatest_share);
   const double wanted = wanted_share(noise_of_most, records);
-  if (!numbers && wanted > share_for_means && all_have_ranges()) return means(std::move(facts), records);
+  if (!numbers && wanted > share_for_means && found_.columns.all_have_ranges()) return means(std::move(facts), records);
   const std::optional<double> share = share_for(noise_of_most, records);
   if (share && !asked_for_ && !numbers && wanted > small_share && config_.data.ranges.empty() && !shows_missing_) {
     if (have_one_scale()) return std::nullopt;
@@ -248,12 +207,12 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
 /// Releases histograms of features, at this share, and of the label, if there is one. **Collective.**
 std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const std::optional<double>& share,
                                                      std::size_t labels, std::size_t weight) {
-  std::size_t count = column_of_.size();
-  sights_.assign(count, {});
+  std::size_t count = found_.columns.count();
+  found_.sights.assign(count, {});
   if (!share) {  // labels alone may be seen; classes are learned from gradients as well
     count = 0;
     if (std::exchange(classes_, 0) > 0) labels = 0;
-    features_.clear();
+    found_.columns.features.clear();
     weight = 1;
     facts.form = FeatureHistograms::form_of(1);
   }
@@ -267,10 +226,11 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
       return View(*sum).subspan(FeatureHistograms::bins * j, FeatureHistograms::bins);
     };
     for (std::size_t j = 0; j < count; ++j) {
-      sights_[j] = feature_sight(part(j), noise);
-      if (std::abs(sights_[j].moments.mean) > means_of_one_size * sights_[j].moments.deviation)
+      found_.sights[j] = feature_sight(part(j), noise);
+      if (std::abs(found_.sights[j].moments.mean) > means_of_one_size * found_.sights[j].moments.deviation)
         of_one_size.push_back(j);
-      if (sights_[j].kind != FeatureSight::Kind::nothing) sights_[j].moments.mean += ranges_[j].of(0);
+      if (found_.sights[j].kind != FeatureSight::Kind::nothing)
+        found_.sights[j].moments.mean += found_.columns.ranges[j].of(0);
     }
     if (classes_ > 0) {
       take_classes(FeatureHistograms::counts_of_classes(part(count), classes_), noise);
@@ -278,14 +238,14 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
       take_label(part(count), noise);
     }
   }
-  for (std::size_t j = 0; j < sights_.size(); ++j) {
-    if (sights_[j].kind == FeatureSight::Kind::nothing && ranges_[j].is_clipped()) {
-      sights_[j] = {FeatureSight::Kind::values, {0, deviation_in_range}, {}};
+  for (std::size_t j = 0; j < found_.sights.size(); ++j) {
+    if (found_.sights[j].kind == FeatureSight::Kind::nothing && found_.columns.ranges[j].is_clipped()) {
+      found_.sights[j] = {FeatureSight::Kind::values, {0, deviation_in_range}, {}};
     }
   }
-  note_dropped();
+  note(note_of_dropped(found_, method_.infers));
   if (method_.infers) {
-    note_zeros();
+    note(note_of_zeros(found_));
   } else {  // a second release would tell more
     note_unresolved(of_one_size);
   }
@@ -295,33 +255,21 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
 /// All values of such a feature lie in one bin: they may differ by any part of it.
 void FeatureRelease::note_unresolved(const std::vector<std::size_t>& features) {
   if (features.empty()) return;
-  unresolved_ = static_cast<double>(features.size()) / static_cast<double>(columns_);
+  unresolved_ = static_cast<double>(features.size()) / static_cast<double>(found_.columns.source_columns);
   run_.notes.push_back(fmt::format(
       "histograms show that all values of some features are of one size, not how they differ ({}): less may be learned "
       "from these. A narrow range in --ranges, or a mean and deviation in --standardise, says it and costs nothing",
-      names_of(features)));
+      found_.columns.some_of(features)));
 }
 
-void FeatureRelease::note_zeros() const {
-  std::vector<std::size_t> features;
-  for (std::size_t j = 0; j < sights_.size(); ++j) {
-    if (sights_[j].kind == FeatureSight::Kind::zeros) features.push_back(j);
-  }
-  if (features.empty()) return;
-  run_.notes.push_back(fmt::format(
-      "of some columns histograms show zeros alone ({}): what few other values there are may give long intervals, or "
-      "none",
-      names_of(features)));
-}
-
-bool FeatureRelease::all_have_ranges() const {
-  return std::all_of(ranges_.begin(), ranges_.end() - 1, [](const Standardisation& each) { return each.is_clipped(); });
+void FeatureRelease::note(std::string text) const {
+  if (!text.empty()) run_.notes.push_back(std::move(text));
 }
 
 /// Releases means of features within their ranges, where records are too few for histograms. **Collective.**
 std::optional<TunedValue> FeatureRelease::means(HistogramFacts facts, std::int64_t records) {
   facts.name = "means of features";
-  const std::size_t count = column_of_.size();
+  const std::size_t count = found_.columns.count();
   facts.form = FeatureMeans::form_of(count + (classes_ > 0 ? classes_ - 1 : 0));
   if (!asked_for_) {
     const double noise = 2 * take_share(facts, greatest_share_of_means) / static_cast<double>(records);
@@ -329,17 +277,18 @@ std::optional<TunedValue> FeatureRelease::means(HistogramFacts facts, std::int64
     share_ = std::stod(fmt::format("{:.3g}", std::clamp(share, least_share_of_means, greatest_share_of_means)));
   }
   const double noise = take_share(facts, share_);
-  const std::optional<Vector> sum =
-      release_of(std::move(facts), [&](Stream& stream) { return sum_features(stream, features_, classes_); });
+  const std::optional<Vector> sum = release_of(
+      std::move(facts), [&](Stream& stream) { return sum_features(stream, found_.columns.features, classes_); });
   if (!sum) return std::nullopt;
-  has_means_ = true;
+  found_.source = FoundFeatures::Source::means;
   const MeansWithinRanges found = means_within_ranges(View(*sum).first(count), noise, records);
   if (classes_ > 0) {
     Vector counts(sum->begin() + static_cast<std::ptrdiff_t>(count) - 1, sum->end());
     counts.front() = static_cast<double>(records) - starling::sum(View(counts).subspan(1));
     take_classes(std::move(counts), noise);
   }
-  for (const double each : found.means) sights_.push_back({FeatureSight::Kind::values, {each, found.deviation}, {}});
+  for (const double each : found.means)
+    found_.sights.push_back({FeatureSight::Kind::values, {each, found.deviation}, {}});
   return value_of();
 }
 
@@ -348,7 +297,7 @@ std::optional<TunedValue> FeatureRelease::exact(std::int64_t most_records) {
   Secret<Columns> here;
   run_.agreement.together([&] {
     plan_counting(config_.data, run_.inputs.dataset, most_records);
-    here = client_moments(run_.inputs.dataset.streams, features_);
+    here = client_moments(run_.inputs.dataset.streams, found_.columns.features);
   });
   const std::optional<Released<Columns>> shared = run_.metrics.share(here, SharedFigure::column_scales);
   if (!shared) {
@@ -356,7 +305,7 @@ std::optional<TunedValue> FeatureRelease::exact(std::int64_t most_records) {
         "features are left as they are: --metrics local keeps their means and deviations. --standardise says them");
     return std::nullopt;
   }
-  exact_ = true;
+  found_.source = FoundFeatures::Source::moments;
   const std::vector<ColumnMoments> all = moments_of_all(run_.agreement, *shared);
   const auto sight = [](const ColumnMoments& moments) {
     if (moments.deviation == 0 || !std::isfinite(moments.deviation)) return FeatureSight{};
@@ -365,13 +314,13 @@ std::optional<TunedValue> FeatureRelease::exact(std::int64_t most_records) {
                         {},
                         moments.is_flag ? std::max(moments.mean, 1 - moments.mean) : 0};
   };
-  for (std::size_t j = 0; j < column_of_.size(); ++j) sights_.push_back(sight(all[j]));
+  for (std::size_t j = 0; j < found_.columns.count(); ++j) found_.sights.push_back(sight(all[j]));
   if (const FeatureSight label = sight(all.back());
       has_numbers() && !config_.label_size && label.kind == FeatureSight::Kind::values) {
-    label_ = label;
-    if (!has_label()) label_->moments.deviation = 1;
+    found_.label = label;
+    if (!has_label()) found_.label->moments.deviation = 1;
   }
-  note_dropped();
+  note(note_of_dropped(found_, false));
   return value_of();
 }
 
@@ -394,30 +343,30 @@ void FeatureRelease::take_classes(Vector counts, double noise) {
 
 /// Where nothing stands out, the likeliest place of labels counts.
 void FeatureRelease::take_label(View summed, double noise) {
-  label_ = feature_sight(summed, noise);
-  if (label_->kind == FeatureSight::Kind::values) return;
+  found_.label = feature_sight(summed, noise);
+  if (found_.label->kind == FeatureSight::Kind::values) return;
   guesses_labels_ = true;
   run_.notes.emplace_back(
       "records are too few at this price to show how large labels are: the constants of labels are a guess. A line for "
       "the label in --standardise or --ranges says them and costs nothing");
-  label_ = feature_sight(summed, noise, least_of_guess);
+  found_.label = feature_sight(summed, noise, least_of_guess);
 }
 
 std::optional<TunedValue> FeatureRelease::refine(std::int64_t most_records, const std::optional<double>& asked) {
-  if (exact_ || asked == 0) return std::nullopt;
+  if (is_exact() || asked == 0) return std::nullopt;
   std::vector<FeatureSight*> seen;
   std::vector<std::size_t> columns;   // of those that are features: their places among these
   std::vector<std::size_t> features;  // likewise, among all features of a rank with records
   Vector origins;
   const auto is_seen = [](const FeatureSight& each) { return each.kind == FeatureSight::Kind::values; };
-  for (std::size_t j = 0; method_.infers && j < sights_.size(); ++j) {
-    if (!is_seen(sights_[j]) || !(sights_[j].range.high > sights_[j].range.low)) continue;
-    seen.push_back(&sights_[j]);
+  for (std::size_t j = 0; method_.infers && j < found_.sights.size(); ++j) {
+    if (!is_seen(found_.sights[j]) || !(found_.sights[j].range.high > found_.sights[j].range.low)) continue;
+    seen.push_back(&found_.sights[j]);
     columns.push_back(j);
-    origins.push_back(ranges_[j].of(0));
-    if (!features_.empty()) features.push_back(features_[j]);
+    origins.push_back(found_.columns.ranges[j].of(0));
+    if (!found_.columns.features.empty()) features.push_back(found_.columns.features[j]);
   }
-  if (label_ && is_seen(*label_)) seen.push_back(&*label_);
+  if (found_.label && is_seen(*found_.label)) seen.push_back(&*found_.label);
   if (seen.empty()) return std::nullopt;
   std::vector<ValueRange> ranges;
   for (const FeatureSight* each : seen) {
@@ -443,10 +392,10 @@ void FeatureRelease::take_found(const std::vector<FeatureSight*>& seen, const st
     const View own = View(counts.sum).subspan(RangeHistograms::bins * k, RangeHistograms::bins);
     std::optional<FeatureMoments> found = moments_within(own, ranges[k], counts.noise, counts.records);
     if (k < columns.size()) {
-      if (found) found->mean += ranges_[columns[k]].of(0);
+      if (found) found->mean += found_.columns.ranges[columns[k]].of(0);
       if (!found && std::abs(sight.moments.mean) > means_of_one_size * sight.moments.deviation)
         of_one_size.push_back(columns[k]);
-    } else if (label_range_.is_clipped() && (!found || found->deviation < least_seen_of_range)) {
+    } else if (found_.columns.label_range.is_clipped() && (!found || found->deviation < least_seen_of_range)) {
       guesses_labels_ = true;
       run_.notes.emplace_back(
           "labels fill too little of their range to show how large they are: the constants of labels are a guess. A "
@@ -457,123 +406,39 @@ void FeatureRelease::take_found(const std::vector<FeatureSight*>& seen, const st
   note_unresolved(of_one_size);
 }
 
-/// Names of some of the features, in messages.
-std::string FeatureRelease::names_of(const std::vector<std::size_t>& features) const {
-  const std::vector<std::string>& names = run_.inputs.dataset.shape.names;
-  std::vector<std::string> some;
-  for (const std::size_t j : features) {
-    if (some.size() == most_named) break;
-    some.push_back(column_of_[j] < names.size() && names.size() == columns_ ? names[column_of_[j]]
-                                                                            : fmt::format("{}", column_of_[j]));
-  }
-  return fmt::format("{}{}", fmt::join(some, ", "),
-                     features.size() > some.size() ? fmt::format(" and {} more", features.size() - some.size()) : "");
-}
-
-std::vector<std::size_t> FeatureRelease::dropped() const {
-  std::vector<std::size_t> dropped;
-  for (std::size_t j = 0; j < sights_.size(); ++j) {
-    if (sights_[j].kind == FeatureSight::Kind::nothing) dropped.push_back(j);
-  }
-  return dropped;
-}
-
-void FeatureRelease::note_dropped() const {
-  const std::vector<std::size_t> features = dropped();
-  if (features.empty()) return;
-  const bool all = features.size() == sights_.size();
-  if (exact_) {
-    run_.notes.push_back(
-        fmt::format("features with one value in all records{}, or without a finite deviation, are dropped: {}",
-                    config_.data.ranges.empty() ? "" : ", clipped to their ranges", names_of(features)));
-    return;
-  }
-  const char* const result = method_.infers ? "They have no coefficient, and the others are those of a regression "
-                                              "without them"
-                             : all          ? "The model answers a constant"
-                                            : "They count as 0, in predictions too";
-  run_.notes.push_back(fmt::format(
-      "{}: records are too few at this price to show how large {} values are. {}. --ranges says it and costs nothing; "
-      "--feature-share 0 leaves features as they are",
-      all ? "no feature is learned from"
-          : fmt::format("{} of {} features are dropped ({})", features.size(), sights_.size(), names_of(features)),
-      all ? "their" : "those", result));
-}
-
-/// Whether features may stay as they are: all are seen, and have one scale. Beside a label that is standardised all
-/// are standardised, and so they are within ranges, and by exact moments, which cost nothing.
-bool FeatureRelease::have_scale_already() const {
-  std::vector<FeatureMoments> known;
-  for (const FeatureSight& each : sights_) {
-    if (each.kind == FeatureSight::Kind::values) known.push_back(each.moments);
-  }
-  if (exact_ || known.empty() || label_ || !config_.data.ranges.empty() || !dropped().empty()) return false;
-  if (config_.model.intercept()) known.push_back({.mean = 0, .deviation = 1});  // as large as its constant
-  return have_one_scale(known);
-}
-
-/// Six digits are more than the bins tell. `none` where features stay as they are.
+/// `none` where features stay as they are.
 TunedValue FeatureRelease::value_of() {
-  const auto of = [this](const FeatureMoments& moments, const Standardisation& range) {
-    const double mean = range.mean + range.deviation * moments.mean;
-    const double deviation = range.deviation * moments.deviation;
-    return fmt::format("{}/{:.6g}",
-                       exact_ || range.is_clipped() ? text_of_constant(mean, deviation) : fmt::format("{:.6g}", mean),
-                       deviation);
-  };
-  std::vector<std::string> values(columns_, "0/1");
-  for (std::size_t j = 0; j < sights_.size(); ++j) {
-    auto [kind, moments, _, reach, others] = sights_[j];
-    double limit = clip;
-    if (method_.infers) {
-      // As large as a flag of as many ones as there may be. Another size changes nothing of what is estimated.
-      if (kind == FeatureSight::Kind::zeros) moments = {0, std::sqrt(std::min(others, 1.0))};
-    } else if (kind ==
-               FeatureSight::Kind::zeros) {  // there may be a few other values, of any size: the sign is what counts
-      moments.deviation = std::ldexp(1.0, FeatureHistograms::lowest_exponent);
-      limit = limit_of_others(others);
-    } else {  // values that are known to be there are not clipped, so that coefficients hold for them
-      moments.deviation = std::max(moments.deviation, reach / clip);
-    }
-    std::string& value = values[column_of_[j]];
-    value = kind == FeatureSight::Kind::nothing ? "drop" : of(moments, ranges_[j]);
-    if (kind == FeatureSight::Kind::nothing) continue;
-    if (clips() || (kind == FeatureSight::Kind::zeros && !method_.infers)) {
-      value += fmt::format("/{:.3g}", limit);
-    } else if (ranges_[j].is_clipped()) {  // no value of the range is clipped
-      value += fmt::format("/{:.6g}", (1 + std::abs(moments.mean)) / moments.deviation);
-    }
-  }
-  if (label_) {
-    values.push_back(fmt::format("label={}", of(label_->moments, label_range_)));
-  } else if (label_range_.is_clipped()) {
-    values.push_back(fmt::format("label={}/1", of({}, label_range_)));
-  }
-  const std::size_t lost = dropped().size();
-  const std::size_t kept = columns_ - lost;
+  const std::size_t kept = found_.kept();
   const std::size_t learned = kept + (config_.model.intercept() ? 1 : 0);
   norm_ = std::sqrt(static_cast<double>(std::max<std::size_t>(learned, 1)));  // a model of nothing has steps too
-  kept_ = static_cast<double>(kept) / static_cast<double>(columns_);
-  const std::string cost =
-      exact_ ? "over all records, which nobody protects"
-             : fmt::format("by released {}, which cost each {} {:.3g} of the square of its mu once",
-                           has_means_ ? "means within ranges" : "histograms", name_of(config_.privacy.unit), share_);
-  const std::string more =
-      method_.infers && share_within_ > 0
-          ? fmt::format(", and by histograms within their ranges, which cost {:.3g} of the rest", share_within_)
-          : "";
-  std::string reason = fmt::format("mean and deviation of {} of {} features{} {}{}", sights_.size() - lost,
-                                   sights_.size(), label_ ? " and of labels" : "", cost, more);
-  if (share_ == 0 && !exact_) {
-    reason =
-        kept > 0 ? "ranges alone show how large values are" : "nothing shows how large the values of any feature are";
-  }
-  std::string text = fmt::format("values:{}", fmt::join(values, ","));
-  if (have_scale_already()) {
+  kept_ = static_cast<double>(kept) / static_cast<double>(found_.columns.source_columns);
+  std::string text = standardise_text(found_, {.infers = method_.infers, .clips = clips()});
+  std::string reason = reason_of_constants(kept);
+  if (found_.have_scale_already(config_.model.intercept())) {
     text = "none";
-    reason = "features have one scale " + cost;
+    reason = "features have one scale " + cost_text();
   }
   return {"standardise", run_.agreement.broadcast(declare_public(text)), reason};  // processors may round differently
+}
+
+std::string FeatureRelease::cost_text() const {
+  if (is_exact()) return "over all records, which nobody protects";
+  return fmt::format("by released {}, which cost each {} {:.3g} of the square of its mu once",
+                     has_means() ? "means within ranges" : "histograms", name_of(config_.privacy.unit), share_);
+}
+
+std::string FeatureRelease::reason_of_constants(std::size_t kept) const {
+  if (share_ == 0 && !is_exact()) {
+    return kept > 0 ? "ranges alone show how large values are"
+                    : "nothing shows how large the values of any feature are";
+  }
+  const std::string within =
+      share_within_ > 0
+          ? fmt::format(", and by histograms within their ranges, which cost {:.3g} of the rest", share_within_)
+          : "";
+  const std::size_t count = found_.sights.size();
+  return fmt::format("mean and deviation of {} of {} features{} {}{}", count - found_.dropped().size(), count,
+                     found_.label ? " and of labels" : "", cost_text(), method_.infers ? within : "");
 }
 
 }  // namespace starling

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "report/summary.hpp"
 #include "run/privacy/histogram_release.hpp"
-#include "run/tuning/tuned_settings.hpp"
 #include "tuned_method.hpp"
 
 namespace starling {

@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "data/constants.hpp"
+#include "found_features.hpp"
 #include "label_release.hpp"
-#include "privacy/histograms/feature_histograms.hpp"
+#include "report/summary.hpp"
 #include "run/privacy/histogram_release.hpp"
-#include "run/tuning/tuned_settings.hpp"
 #include "tuned_method.hpp"
 
 namespace starling {
@@ -50,17 +49,17 @@ class FeatureRelease {
   /// are, and so do all where a model is fitted to the end.
   [[nodiscard]] bool clips() const {
     const bool may_be_rare = run_.loss != nullptr && (!run_.loss->classifies() || run_.loss->link() == Link::hazard);
-    return !method_.infers && (!exact_ || !(may_be_rare || config_.plain_fit));
+    return !method_.infers && (!is_exact() || !(may_be_rare || config_.plain_fit));
   }
-  [[nodiscard]] bool standardises_labels() const { return label_.has_value(); }
+  [[nodiscard]] bool standardises_labels() const { return found_.label.has_value(); }
   /// The start by shares of the classes, where these were counted.
   [[nodiscard]] const std::optional<TunedValue>& start() const { return start_; }
   /// Whether labels that are standardised have a deviation of 1 then, and not only a mean of 0.
-  [[nodiscard]] bool scales_labels() const { return label_.has_value() && has_label(); }
+  [[nodiscard]] bool scales_labels() const { return found_.label.has_value() && has_label(); }
   /// The part of the feature columns whose values are all of one size, so that histograms do not show how they differ.
   [[nodiscard]] double unresolved() const { return unresolved_; }
   /// Whether means within ranges were released in place of histograms.
-  [[nodiscard]] bool has_means() const { return has_means_; }
+  [[nodiscard]] bool has_means() const { return found_.source == FoundFeatures::Source::means; }
   /// Whether nothing has shown how large labels are.
   [[nodiscard]] bool guesses_labels() const { return guesses_labels_; }
   /// Whether streams show missing values until they are opened again.
@@ -69,11 +68,9 @@ class FeatureRelease {
  private:
   [[nodiscard]] std::string why_as_they_are(const std::optional<std::int64_t>& most_records) const;
   [[nodiscard]] std::string why_of_no_use() const;
-  void choose_features();
   [[nodiscard]] static double wanted_share(double noise, std::int64_t records);
   [[nodiscard]] std::optional<double> share_for(double noise, std::int64_t records) const;
   [[nodiscard]] double share_of_label_alone(HistogramFacts facts) const;
-  [[nodiscard]] std::string names_of(const std::vector<std::size_t>& features) const;
   [[nodiscard]] bool is_of_use(const std::optional<std::int64_t>& most_records);
   [[nodiscard]] double take_share(HistogramFacts& facts, double share) const;
   [[nodiscard]] std::size_t weight_of_label(std::size_t features, double noise) const;
@@ -85,29 +82,25 @@ class FeatureRelease {
   void take_label(View summed, double noise);
   void take_found(const std::vector<FeatureSight*>& seen, const std::vector<std::size_t>& columns,
                   const std::vector<ValueRange>& ranges, const RangeCounts& counts);
-  [[nodiscard]] std::vector<std::size_t> dropped() const;
-  void note_dropped() const;
-  void note_zeros() const;
+  void note(std::string text) const;
   void note_unresolved(const std::vector<std::size_t>& features);
-  [[nodiscard]] bool have_scale_already() const;
-  [[nodiscard]] bool all_have_ranges() const;
   [[nodiscard]] std::optional<TunedValue> histograms(HistogramFacts facts, const std::optional<double>& share,
                                                      std::size_t labels, std::size_t weight);
   [[nodiscard]] std::optional<TunedValue> means(HistogramFacts facts, std::int64_t records);
   [[nodiscard]] std::optional<Vector> release_of(HistogramFacts facts,
                                                  const std::function<Secret<Counts>(Stream&)>& count);
   [[nodiscard]] TunedValue value_of();
+  [[nodiscard]] std::string cost_text() const;
+  [[nodiscard]] std::string reason_of_constants(std::size_t kept) const;
+  [[nodiscard]] bool is_exact() const { return found_.source == FoundFeatures::Source::moments; }
 
   const TunedMethod& method_;
   const TuningTerms& run_;
   const TunedConfig& config_;
   bool asked_for_;
   double share_;
-  bool exact_ = false;                 ///< moments are those of all records, without noise
-  bool has_means_ = false;             ///< means were released in place of histograms
-  std::vector<FeatureSight> sights_;   ///< of these features, in units of their ranges
-  std::optional<FeatureSight> label_;  ///< of labels, where they are standardised, likewise
-  std::size_t classes_ = 0;            ///< of labels, where their shares are released
+  FoundFeatures found_;
+  std::size_t classes_ = 0;  ///< of labels, where their shares are released
   std::optional<TunedValue> start_;
   bool guesses_labels_ = false;
   bool shows_missing_ = false;
@@ -115,13 +108,6 @@ class FeatureRelease {
   double norm_ = 1;
   double kept_ = 1;
   double unresolved_ = 0;
-  std::size_t columns_ = 0;             ///< feature columns of the source
-  std::vector<std::size_t> features_;   ///< the features that are numbers of a column, on a rank with records
-  std::vector<std::size_t> column_of_;  ///< the columns of these, on all ranks
-  /// Likewise, and the label's at the end: clipped ones are public ranges, which --ranges maps to −1 … 1. Columns
-  /// without one stay as they are.
-  std::vector<Standardisation> ranges_;
-  Standardisation label_range_;
 };
 
 }  // namespace starling
