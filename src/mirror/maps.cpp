@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/numerics/dense.hpp"
 #include "core/numerics/exponential.hpp"
 #include "core/numerics/kernels.hpp"
 #include "member.hpp"
@@ -49,13 +50,25 @@ class Euclidean final : public MirrorMap {
   double share_ = 1;
 };
 
-/// R = ½‖x‖_p² on R^d, 1 < p ≤ 2 (Gentile 2003): near p = 1 for models with few large coordinates.
+/// R = ½‖x‖_p² on R^d, 1 < p ≤ 2 (Gentile 2003): near p = 1 for models with few large coordinates. With `rows` > 0 the
+/// model is a matrix of so many rows, coordinate by coordinate along rows, and ‖·‖_p is that of its singular values
+/// (Schatten): near p = 1 for models of low rank.
 class PNorm final : public MirrorMap {
  public:
-  explicit PNorm(double p) : p_(p), q_(p / (p - 1)) {}
-  /// The step of length 1 from zero along a gradient of ±1 in all coordinates.
+  PNorm(double p, std::size_t rows) : p_(p), q_(p / (p - 1)), rows_(rows) {}
+  [[nodiscard]] std::size_t state_size(std::size_t d) const override {
+    check(rows_ == 0 || d % rows_ == 0,
+          "mirror map 'p-norm' with rows={}: a model of {} numbers has no such rows. Name a divisor: the linear model "
+          "of K "
+          "scores has K rows.",
+          rows_, d);
+    return d;
+  }
+  /// The step of length 1 from zero along a gradient of ±1 in all coordinates; of a matrix, one with equal singular
+  /// values.
   [[nodiscard]] MapScale scale_of_steps(std::size_t d) const override {
-    return {std::pow(static_cast<double>(d), (2 - q_) / q_), false};
+    const std::size_t terms = rows_ == 0 ? d : std::min(rows_, d / rows_);
+    return {std::pow(static_cast<double>(terms), (2 - q_) / q_), false};
   }
   void step(MutableView state, double eta, View gradient) override {
     link(p_, state);
@@ -64,18 +77,33 @@ class PNorm final : public MirrorMap {
   }
 
  private:
-  /// x ← ∇ ½‖x‖_r², with entries sign(x_i) |x_i|^(r − 1) ‖x‖_r^(2 − r). Those of p and of q undo each other.
-  static void link(double r, MutableView x) {
+  /// x ← ∇ ½‖x‖_r². Those of p and of q undo each other.
+  void link(double r, MutableView x) const {
     double top = 0;
     for (const double value : x) top = std::max(top, std::abs(value));
     if (top == 0) return;
-    const double total = lane_sum(x.size(), [&](std::size_t i) { return std::pow(std::abs(x[i]) / top, r); });
-    const double factor = top * std::pow(total, (2 - r) / r);
-    for (double& value : x) value = std::copysign(factor * std::pow(std::abs(value) / top, r - 1), value);
+    for (double& value : x) value /= top;
+    rows_ == 0 ? link_of_entries(r, x) : link_of_matrix(r, x);
+    scale(top, x);
+  }
+  /// sign(x_i) |x_i|^(r − 1) ‖x‖_r^(2 − r), for a largest entry near 1.
+  static void link_of_entries(double r, MutableView x) {
+    const double total = lane_sum(x.size(), [&](std::size_t i) { return std::pow(std::abs(x[i]), r); });
+    const double factor = std::pow(total, (2 - r) / r);
+    for (double& value : x) value = std::copysign(factor * std::pow(std::abs(value), r - 1), value);
+  }
+  /// The same of the singular values, between the same singular vectors (Lewis 1995).
+  void link_of_matrix(double r, MutableView x) const {
+    using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    Eigen::Map<Rows> matrix(x.data(), static_cast<Eigen::Index>(rows_), static_cast<Eigen::Index>(x.size() / rows_));
+    dense::Singular parts = dense::singular(matrix);
+    link_of_entries(r, {parts.values.data(), static_cast<std::size_t>(parts.values.size())});
+    matrix = dense::product(parts.left * parts.values.asDiagonal(), parts.right.transpose());
   }
 
   double p_;
   double q_;
+  std::size_t rows_;
 };
 
 /// R = Σ (x_i + s) ln(x_i + s) − x_i on a box: the generalised Kullback–Leibler divergence of x + s. R is a sum over
@@ -233,13 +261,18 @@ MirrorMember euclidean_map() {
 MirrorMember p_norm_map() {
   return {{"p-norm",
            "R = |x|_p^2/2: between euclidean (p = 2) and sparse models (p near 1); domain free",
-           {{"p", "above 1.01, 2 at most (1.5)"}},
+           {{"p", "above 1.01, 2 at most (1.5)"},
+            {"rows",
+             "the norm is that of the singular values of the model as a matrix of ROWS rows: of softmax:K as many "
+             "as classes (0: that of the coordinates)"}},
            [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
              const double p = spec.number("p", 1.5);
+             const long long rows = spec.integer("rows", 0);
              check(p >= 1.01 && p <= 2, "mirror map '{}': p={}: it must lie between 1.01 and 2.", spec.text(), p);
              check(domain.is_everything(), "mirror map '{}' has no step on this domain: it needs --domain free.",
                    spec.name());
-             return std::make_unique<PNorm>(p);
+             check(rows >= 0, "mirror map '{}': rows={}: it must be at least 0.", spec.text(), rows);
+             return std::make_unique<PNorm>(p, static_cast<std::size_t>(rows));
            }}};
 }
 

@@ -53,7 +53,7 @@ struct MapScale {
 class MirrorMap {
  public:
   virtual ~MirrorMap() = default;
-  /// Entries of the state of a d-dimensional model.
+  /// Entries of the state of a d-dimensional model. Throws UsageError where the map takes no model of this size.
   [[nodiscard]] virtual std::size_t state_size(std::size_t d) const { return d; }
   /// The model of a state: the state itself, or written to `scratch` (d entries).
   [[nodiscard]] virtual View model(View state, MutableView scratch) const {

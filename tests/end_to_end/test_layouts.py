@@ -78,6 +78,10 @@ class Layouts(TestCase):
             self.assertGreater(max(model), min(model))
 
     @fewer
+    def test_steps_in_singular_values(self):
+        self.check_equal([*self.DRIFT, *self.topology("jointly-connected-4"), "--intercept", "--mirror", "p-norm:1.5,rows=2"], 4, layouts())
+
+    @fewer
     def test_plain_mixing(self):
         ring = [(u, v) for u in range(5) for v in ((u + 1) % 5, (u * u + 2) % 5) if u != v]
         self.write("receiver.topo", topology(5, [], "receiver", sorted(set(ring))))

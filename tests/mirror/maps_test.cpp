@@ -265,6 +265,67 @@ TEST(MirrorTable, SaysTheScaleOfItsSteps) {
   }
 }
 
+/// ∇ ½‖X‖_1.5² of the singular values of a matrix of two rows, by the rotation that makes the rows orthogonal.
+Vector gradient_of_two_rows(View x) {
+  const std::size_t columns = x.size() / 2;
+  const View a = x.first(columns);
+  const View b = x.subspan(columns);
+  const double angle = std::atan2(2 * dot(a, b), dot(a, a) - dot(b, b)) / 2;
+  Vector u(columns);
+  Vector v(columns);
+  for (std::size_t j = 0; j < columns; ++j) {
+    u[j] = std::cos(angle) * a[j] + std::sin(angle) * b[j];
+    v[j] = std::cos(angle) * b[j] - std::sin(angle) * a[j];
+  }
+  const double root = std::cbrt(std::pow(norm2(u), 1.5) + std::pow(norm2(v), 1.5));
+  scale(root / std::sqrt(norm2(u)), u);
+  scale(root / std::sqrt(norm2(v)), v);
+  Vector result(x.size());
+  for (std::size_t j = 0; j < columns; ++j) {
+    result[j] = std::cos(angle) * u[j] - std::sin(angle) * v[j];
+    result[columns + j] = std::sin(angle) * u[j] + std::cos(angle) * v[j];
+  }
+  return result;
+}
+
+// On all of R^d the step is ∇R(z) = ∇R(x) − ηg.
+TEST(PNorm, OfAMatrixStepsInItsSingularValues) {
+  AddressedRandom random(72, Purpose::experiment, 0, 0);
+  const auto domain = domain_table().make("free");
+  const auto map = mirror_table().make("p-norm:1.5,rows=2", *domain);
+  for (const std::size_t d : {4U, 10U, 14U}) {
+    for (int trial = 0; trial < 40; ++trial) {
+      const Vector start = random_normal(d, 3, random);
+      const Vector gradient = random_normal(d, 2, random);
+      const double eta = 1.5 * random.uniform();
+      Vector z = start;
+      map->step(z, eta, gradient);
+      Vector slope = gradient_of_two_rows(z);
+      axpy(-1, gradient_of_two_rows(start), slope);
+      axpy(eta, gradient, slope);
+      EXPECT_LE(norm2(slope), 1e-9) << "d = " << d << ", eta = " << eta;
+    }
+  }
+}
+
+// One row, and p = 2, are Euclidean; a step from zero along orthogonal rows moves coordinates by the pace.
+TEST(PNorm, OfAMatrixHasKnownCases) {
+  const auto domain = domain_table().make("free");
+  for (const char* spec : {"p-norm:1.2,rows=1", "p-norm:2,rows=3"}) {
+    Vector x{1, -2, 3, 0.5, 0, 2};
+    mirror_table().make(spec, *domain)->step(x, 0.5, Vector{2, 0, -2, 1, 1, -4});
+    EXPECT_THAT(x, testing::Pointwise(testing::DoubleNear(1e-12), {0.0, -2.0, 4.0, 0.0, -0.5, 4.0})) << spec;
+  }
+  const auto map = mirror_table().make("p-norm:1.5,rows=2", *domain);
+  Vector x(4);
+  map->step(x, 1e-3, Vector{1, -1, 1, 1});
+  for (const double value : x) EXPECT_NEAR(std::abs(value), 1e-3 * map->scale_of_steps(4).pace, 1e-15);
+  Vector huge(4);
+  map->step(huge, 1, Vector{1e308, 1e308, -1e308, 0});
+  for (const double value : huge) EXPECT_TRUE(std::isfinite(value));
+  EXPECT_THAT(message_of<UsageError>([&] { return map->state_size(5); }), HasSubstr("no such rows"));
+}
+
 TEST(MirrorTable, RefusalsNameTheDomainThatIsNeeded) {
   const auto refusal = [](const char* mirror, const char* domain) {
     const auto set = domain_table().make(domain);

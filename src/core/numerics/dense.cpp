@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
+#include <Eigen/SVD>
 
 namespace starling::dense {
 
@@ -46,6 +47,11 @@ SymmetricEigen symmetric_eigen(const MatrixXd& a, const MatrixXd& b) {
 
 MatrixXd from_eigen(const VectorXd& units, const MatrixXd& vectors, const VectorXd& values) {
   return units.asDiagonal() * vectors * values.asDiagonal() * vectors.transpose() * units.asDiagonal();
+}
+
+Singular singular(const MatrixXd& matrix) {
+  const Eigen::JacobiSVD<MatrixXd> parts(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  return {parts.matrixU(), parts.singularValues(), parts.matrixV()};
 }
 
 std::optional<Eigen::VectorXcd> eigenvalues(const MatrixXd& matrix) {

@@ -37,6 +37,15 @@ struct SymmetricEigen {
 /// D V E Vᵀ D of the columns V and the diagonals D (`units`) and E (`values`).
 [[nodiscard]] MatrixXd from_eigen(const VectorXd& units, const MatrixXd& vectors, const VectorXd& values);
 
+/// The matrix is left · values · rightᵀ, with singular values ≥ 0 in descending order, as many as its shorter side has
+/// entries.
+struct Singular {
+  MatrixXd left;
+  VectorXd values;
+  MatrixXd right;
+};
+[[nodiscard]] Singular singular(const MatrixXd& matrix);
+
 /// Eigenvalues of any matrix; none where the iterations do not converge.
 [[nodiscard]] std::optional<Eigen::VectorXcd> eigenvalues(const MatrixXd& matrix);
 struct Eigenvectors {
