@@ -291,7 +291,7 @@ class PrivateEstimator(BaseEstimator):
             options = dict(self.options or {})
             if going_on and self.output is not None:
                 output = f"{output}-{self.spent_['calls'] + 1}"
-            if going_on and self._units:
+            if going_on and self._goes_on:
                 learning["start"] = os.path.join(folder, "start.h5")
                 with open(learning["start"], "wb") as file:
                     file.write(self.model_)
@@ -320,8 +320,8 @@ class PrivateEstimator(BaseEstimator):
                               "have had epsilon = {epsilon_in_all:.6g}, both at delta = {delta:g}.\n".format(**self.spent_))
         config = chosen_of(run.file("config.ini"))
         units = config.get("standardise", "").removeprefix("values:").split(",")
-        nothing = all(each == "drop" for each in units if not each.startswith("label="))
-        self._units = {} if nothing else {name.replace("-", "_"): config[name] for name in UNITS if name in config}
+        self._goes_on = not all(each == "drop" for each in units if not each.startswith("label="))  # else it has learned from nothing
+        self._units = {name.replace("-", "_"): config[name] for name in UNITS if name in config}
 
     def _fit(self, x, y, going_on, **choices):
         """Validated X and y; what the first call learns of the columns is kept."""

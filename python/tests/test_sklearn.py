@@ -266,6 +266,11 @@ class Use(PythonCase):
         self.assertTrue(few.set_params(epsilon=8).partial_fit(x, y).coef_.any())
         self.assertGreater(few.spent_["epsilon_in_all"], few.spent_["epsilon"])
 
+    def test_a_stream_goes_on_where_features_keep_their_units(self):
+        whole = PrivateLogisticRegression(None, options={"tuning": "off", "step": 0.1}).partial_fit(self.x, self.y, classes=[-1, 1])
+        first = whole.coef_.copy()
+        self.assertGreater(np.abs(whole.partial_fit(self.x, self.y).coef_).sum(), np.abs(first).sum() * 1.1)
+
     def test_what_calls_of_a_stream_refuse(self):
         model = PrivateLogisticRegression(options=SEEDED)
         with self.assertRaisesRegex(ValueError, "classes=None: the first call of partial_fit must name all labels"):

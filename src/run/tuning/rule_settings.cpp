@@ -137,7 +137,8 @@ std::string why_no_rule(const TunedConfig& config) {
     if (config.model.kind == ModelChoice::Kind::location) return "the model location";
     if (config.model.is_network() && !loss->classifies()) return fmt::format("networks with the loss {}", config.loss);
     if (config.model.is_network() && config.privacy.protects() && !config.privacy.mechanism_row().gaussian())
-      return "networks under other than Gaussian noise";
+      return "networks under other than Gaussian noise, which has one and hides many parameters by far less "
+             "(--mechanism gaussian --delta 1e-5)";
   }
   if (config.privacy.unit == PrivacyUnit::component) return "--unit component";
   if (config.privacy.prices_change()) return "prices that change over the rounds";
