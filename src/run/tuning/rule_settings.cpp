@@ -261,6 +261,10 @@ bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t
 
 std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& facts) {
   const bool is_linear = config.model.kind == ModelChoice::Kind::linear && !config.model.own;
+  if (!is_linear && facts.noise == ChargeKind::laplace) {
+    return "what noise costs is known of linear models alone. Gaussian noise hides many parameters by far less: "
+           "--mechanism gaussian --delta 1e-5";
+  }
   if (!is_linear) return "what noise costs is known of linear models alone";
   if (!std::isinf(facts.room) || !facts.map.is_euclidean())
     return "what noise costs is known of Euclidean steps without bounds alone";
