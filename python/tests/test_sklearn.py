@@ -155,9 +155,11 @@ class Use(PythonCase):
                                    model.decision_function(frame), rtol=1e-9)
         texts = frame.assign(site=frame.site.astype(object)).iloc[:5]  # as from a file
         np.testing.assert_array_equal(model.predict_proba(texts), model.predict_proba(frame)[:5])
-        network = PrivateClassifier((4,), 8, options={**SEEDED, "epochs": 1}).fit(frame, labels)
+        network = PrivateClassifier(4, 8, options={**SEEDED, "epochs": 1}).fit(frame, labels)
         self.assertEqual(set(network.predict(frame)) - {"ill", "well"}, set())
         wrong = {"site' has texts.*CategoricalDtype": frame.assign(site=frame.site.astype(object)),
+                 "age' has numbers as texts.*'\\]\\.astype": frame.assign(age=frame.age.astype(str)),
+                 "age' has numbers as texts.*replace": frame.assign(age=frame.age.astype(str).str.replace(".", ",")),
                  "age' has dates.*dt.days": frame.assign(age=pandas.Timestamp("2020-01-01")),
                  "grade' has dates": frame.assign(grade=pandas.Period("2020")), "column 'Label': .*Rename it": frame.rename(columns={"age": "Label"}),
                  "contains NaN": frame.assign(age=frame.age.where(frame.age > 50)), "contain NaN|contains NaN": frame.assign(site=frame.site.where(frame.smokes))}
