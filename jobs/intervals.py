@@ -78,7 +78,7 @@ DESIGN_PRICES = ("1", "2", "4", "8", "none")
 
 def measure_designs(runs, options):
     """Rows (loss, design, mu, study, worst coefficient's coverage)."""
-    settings = [(loss, design, mu) for loss, designs in DESIGNS.items() for design in designs for mu in DESIGN_PRICES]
+    settings = [(loss, design, mu) for loss, designs in DESIGNS.items() for design in designs for mu in options.prices]
 
     def run(k, loss, design, mu):
         words = ["--clients", 5, "--source", f"synthetic:{loss}:{design}", "--replications", options.replications]
@@ -103,8 +103,9 @@ def verdict_of_design(cell, worst):
 
 def show_designs(rows):
     exact = {(loss, design): cell["length"] for loss, design, mu, cell, _ in rows if mu == "none"}
-    print("design                                         " + "".join(f"{'no noise' if mu == 'none' else 'mu = ' + mu:>24}" for mu in DESIGN_PRICES))
-    print("                                               " + "".join(f"{'cover worst flag length':>24}" for _ in DESIGN_PRICES))
+    prices = list(dict.fromkeys(mu for _, _, mu, *_ in rows))
+    print("design                                         " + "".join(f"{'no noise' if mu == 'none' else 'mu = ' + mu:>24}" for mu in prices))
+    print("                                               " + "".join(f"{'cover worst flag length':>24}" for _ in prices))
     for loss, design in dict.fromkeys((loss, design) for loss, design, *_ in rows):
         line = f"{loss + ' ' + design:47}"
         for a, b, _, cell, worst in rows:
@@ -112,7 +113,7 @@ def show_designs(rows):
                 continue
             flagged = 100 * cell["not_settled"] / cell["replications"]
             figures = "-" if cell["coverage"] is None else f"{100 * cell['coverage']:.1f} {100 * worst:.0f}"
-            length = "-" if cell["length"] is None else f"{cell['length'] / exact[loss, design]:.1f}"
+            length = "-" if cell["length"] is None or (loss, design) not in exact else f"{cell['length'] / exact[loss, design]:.1f}"
             line += f"{figures + f' {flagged:.0f} {length}' + ('!' if verdict_of_design(cell, worst) == experiment.FAILS else ''):>24}"
         print(line)
     verdicts = [verdict_of_design(cell, worst) for *_, cell, worst in rows]
@@ -214,6 +215,8 @@ def main():
     parser.add_argument("--tuning", choices=("off", "auto"), default="off", help="of starling infer (off)")
     parser.add_argument("--path", action="store_true", help="--estimator path, with --tuning auto too")
     parser.add_argument("--designs", action="store_true", help="five clients, as tables have records, by defaults")
+    parser.add_argument("--prices", metavar="MU", type=experiment.names_of(DESIGN_PRICES), default=list(DESIGN_PRICES),
+                        help=f"with --designs: some of {','.join(DESIGN_PRICES)}, separated by commas; lengths are beside `none`")
     parser.add_argument("--raw", action="store_true", help="five clients and tables in units of their own, by defaults")
     parser.add_argument("--graph", action="store_true", help="eight clients that differ, without an aggregator")
     options = parser.parse_args()

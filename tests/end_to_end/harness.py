@@ -446,7 +446,8 @@ def completed(words):
     with_noise = "--mechanism" in words[:-1] and words[words.index("--mechanism") + 1] != "none"
     if with_noise and {"--epsilon", "--mu", "--total-epsilon"}.isdisjoint(word.split("=")[0] for word in words):
         words[1:1] = ["--epsilon", "1"]
-    return [words[0], "--tuning", "off", *words[1:]] if words[0] in ("omd", "fedavg", "infer") and "--tuning" not in words else words
+    ruled = words[0] in ("omd", "fedavg", "infer") or (words[0] == "renewable" and "private" in words)
+    return [words[0], "--tuning", "off", *words[1:]] if ruled and "--tuning" not in words else words
 
 
 def bits(value):

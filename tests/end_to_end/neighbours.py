@@ -71,7 +71,7 @@ CHANGES = {
 FILE = ["--source", "data.csv", "--clients", CLIENTS, "--batch", 4]
 LAPLACE = ["--mechanism", "laplace", "--epsilon", 1]
 GAUSSIAN = ["--mechanism", "gaussian", "--mu", 1]
-PRIVATE = ["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--l2", 0.1]
+PRIVATE = ["renewable", "--tuning", "off", *FILE, "--variant", "private", *GAUSSIAN, "--l2", 0.1]
 INFER = ["infer", "--tuning", "off", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--loss", "logistic"]  # a record a step
 VERTICAL = ["vertical", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3, "--batch", 4, "--feature-net", "d-4-2", "--head", "d-4-1",
             "--loss", "logistic", "--step", 0.1, *GAUSSIAN]
@@ -103,6 +103,7 @@ CASES = {
     "infer-newton-equal": ["infer", *FILE[:4], *GAUSSIAN, "--estimator", "newton", "--client-weights", "equal"],
     "infer-constants": ["infer", *FILE[:4], *GAUSSIAN[:3], 30, "--tuning", "auto", "--feature-share", 0.4],
     "infer-bias": [*INFER, "--bias", "remove"],
+    "renewable-constants": ["renewable", *FILE, "--variant", "private", *GAUSSIAN[:3], 30, "--loss", "logistic", "--tuning", "auto", "--feature-share", 0.4],
     "renewable-local": [*PRIVATE, "--trust", "local"],
     "renewable-curvature": [*PRIVATE, "--trust", "local", "--curvature-model", "released:0.5"],
     "renewable-central": [*PRIVATE, "--trust", "central", "--curvature-model", "released:0.5"],

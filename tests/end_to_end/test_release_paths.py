@@ -42,6 +42,8 @@ TURNED_AT_ALL = ("1e6,1e6,1e6,1e9", "1e6,1e6,1e6,-1e9")
 NEWTON = ["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--estimator", "newton"]  # six rounds, of which the first has moments
 
 WITH_CONSTANTS = ["infer", *FILE[:4], *GAUSSIAN[:3], 60, "--tuning", "auto", "--feature-share", 0.5, "--scale-share"]
+SUMS = ["--variant", "private", "--tuning", "off"]
+SUMS_WITH_CONSTANTS = ["renewable", *FILE, "--loss", "huber:1.345", "--variant", "private", *GAUSSIAN[:3], 60, *TUNED, "--feature-share", 0.5]
 
 # By path: a command line, the record on either side, and the least share of the printed figure that the path's releases reach.
 # A path that shares a price has a part of it: sqrt(s) of mu and s of epsilon, where s is its share. Where no record is at the extremes
@@ -93,20 +95,22 @@ AUDITS = {
     "newton-moments": [([*NEWTON, "--client-weights", "equal"], TURNED, 0.4, (1 / 6) ** 0.5)],
     "newton-direction": [(NEWTON, NEAR, 0.79, (5 / 6 * 0.75) ** 0.5)],
     "newton-curvature": [(NEWTON, BENT, 0.38, (5 / 6 * 0.25) ** 0.5)],
+    "renewable-norm": [([*SUMS_WITH_CONSTANTS, "--scale-share", 0.5], OTHER_ENDS, 0.499)],
+    "renewable-feature": [([*SUMS_WITH_CONSTANTS, "--scale-share", 0], OTHER_FEATURES, 0.707)],
     "renewable-local-gradient": [
-        (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1, *INDEPENDENT], FLIPPED, 0.999),
-        (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1], FLIPPED, 0.7)],  # likewise
+        (["renewable", *FILE, *SUMS, *GAUSSIAN, "--trust", "local", "--l2", 1, *INDEPENDENT], FLIPPED, 0.999),
+        (["renewable", *FILE, *SUMS, *GAUSSIAN, "--trust", "local", "--l2", 1], FLIPPED, 0.7)],  # likewise
     "renewable-local-curvature": [
-        (["renewable", *BINARY, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1, "--curvature-model", "released:0.5"],
+        (["renewable", *BINARY, *SUMS, *GAUSSIAN, "--trust", "local", "--l2", 1, "--curvature-model", "released:0.5"],
          TURNED, 0.7)],
     "renewable-central-gradient": [
-        (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "central", "--l2", 1, *INDEPENDENT], FLIPPED, 0.999),
-        (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "central", "--l2", 1], FLIPPED, 0.7)],  # likewise
+        (["renewable", *FILE, *SUMS, *GAUSSIAN, "--trust", "central", "--l2", 1, *INDEPENDENT], FLIPPED, 0.999),
+        (["renewable", *FILE, *SUMS, *GAUSSIAN, "--trust", "central", "--l2", 1], FLIPPED, 0.7)],  # likewise
     "renewable-central-curvature": [
-        (["renewable", *BINARY, "--variant", "private", *GAUSSIAN, "--trust", "central", "--l2", 1, "--curvature-model", "released:0.5"],
+        (["renewable", *BINARY, *SUMS, *GAUSSIAN, "--trust", "central", "--l2", 1, "--curvature-model", "released:0.5"],
          TURNED, 0.7)],
     "renewable-masked-gradient": [
-        (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "masked", "--l2", 1], FLIPPED, 0.999)],
+        (["renewable", *FILE, *SUMS, *GAUSSIAN, "--trust", "masked", "--l2", 1], FLIPPED, 0.999)],
     "vertical-embedding": [([*NET, "--loss", "logistic"], ("1e6,0,0,1", "-1e6,0,0,1"), 0.7)],
     "vertical-party-gradient": [([*NET, "--loss", "mse", "--local-steps", 2], ("1e6,0,0,1", "-1e6,0,0,1"), 0.8)],
     "vertical-head-gradient": [([*NET, "--loss", "mse", "--labels", "head"], FAR, 0.7)],

@@ -130,23 +130,16 @@ void add_tuning_options(Options& options, InferConfig& config) {
                                     excludes("unit=person", "a person may have records in both shares"),
                                     excludes("start", "the share gives the start")}}),
               config.warmup_share);
-  options.add(
-      option(
-          "feature-share", "S",
-          "of Newton's rounds with --tuning auto, where nothing says how columns are scaled (--standardise, --ranges, "
-          "--scale): every client first releases noisy histograms of its columns, which have the share S of mu^2 and "
-          "give the rounds the rest. Columns are standardised by means and deviations from them; intervals are "
-          "in the columns' own units besides. Columns that the histograms do not show have no coefficient; 0: all "
-          "stay as they are. Default: 0.1 to 0.5, by records and price. With --tuning off: what an earlier release "
-          "has had",
-          {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.1 --tuning auto"}),
-      config.privacy.feature_share);
-  options.add(option("scale-share", "S",
-                     "share of what these leave of mu^2 for second histograms, within the ranges that the first have "
-                     "shown; 0: none. Default: 0.05 to 0.25, by records and price",
-                     {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.05 --tuning auto"}),
-              config.scale_share);
-  add_histogram_price_option(options, config.privacy);
+  add_constants_options(
+      options, config,
+      "of Newton's rounds with --tuning auto, where nothing says how columns are scaled (--standardise, --ranges, "
+      "--scale): every client first releases noisy histograms of its columns, which have the share S of mu^2 and "
+      "give the rounds the rest. Columns are standardised by means and deviations from them; intervals are "
+      "in the columns' own units besides. Columns that the histograms do not show have no coefficient; 0: all "
+      "stay as they are. Default: 0.1 to 0.5, by records and price. With --tuning off: what an earlier release "
+      "has had",
+      "share of what these leave of mu^2 for second histograms, within the ranges that the first have "
+      "shown; 0: none. Default: 0.05 to 0.25, by records and price");
   add_correlation_option(options, config.correlation);
 }
 

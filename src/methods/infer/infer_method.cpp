@@ -14,6 +14,7 @@
 #include "run/play_at_root.hpp"
 #include "run/settings/schedule_options.hpp"
 #include "run/settings/source_options.hpp"
+#include "run/tuning/column_constants.hpp"
 #include "run/tuning/rule_settings.hpp"
 #include "run/tuning/settings_by_rule.hpp"
 #include "run/tuning/tuned_settings.hpp"
@@ -110,7 +111,7 @@ void InferMethod::tune(const std::optional<std::int64_t>& records) {
                              pairs_ ? 1 / pairs_->terms().exposure : 1};
   std::vector<TunedValue> chosen = release_constants(why_a_path(facts), records);
   chosen.push_back({"tuning", "off", ""});
-  const std::size_t dropped = left_out().size();
+  const std::size_t dropped = features_left_out(run_.agreement, run_.inputs.dataset).size();
   std::vector<TunedValue> values;
   run_.agreement.together([&] {
     values = values_by_rule(facts);
@@ -210,10 +211,10 @@ void InferMethod::agree_on_model() {
   const bool standardised = run_.inputs.dataset.constants && !run_.inputs.dataset.constants->standardisation.empty();
   const bool all_standardised = !run_.agreement.all(declare_public(!standardised)) &&
                                 run_.agreement.all(declare_public(standardised || run_.inputs.client_count() == 0));
-  parts_.interval_facts.emplace(IntervalFacts{run_.agreement, *run_.inputs.layout, config_, dimension_,
-                                              parts_.coefficient_names(run_.inputs.dataset.shape), std::move(records),
-                                              correlation_.has_value(), all_standardised, run_.inputs.dataset.constants,
-                                              path_tells_scales(), left_out()});
+  parts_.interval_facts.emplace(IntervalFacts{
+      run_.agreement, *run_.inputs.layout, config_, dimension_, parts_.coefficient_names(run_.inputs.dataset.shape),
+      std::move(records), correlation_.has_value(), all_standardised, run_.inputs.dataset.constants,
+      path_tells_scales(), features_left_out(run_.agreement, run_.inputs.dataset)});
   check(parts_.interval_facts->left_out.empty() || config_.newton(),
         "--standardise drops columns, and an average of a path has coefficients for all: what noise makes of theirs "
         "would "

@@ -115,8 +115,6 @@ struct InferParts {
                                                        std::vector<std::unique_ptr<Stream>> streams,
                                                        Accounts& accounts);
 
-class FeatureRelease;
-
 class InferMethod final : public Method {
  public:
   InferMethod(RunContext& run, RunHome& home, Configured<InferConfig>& configuration);
@@ -141,9 +139,7 @@ class InferMethod final : public Method {
   /// **Collective.**
   [[nodiscard]] std::vector<TunedValue> release_constants(const std::string& path,
                                                           const std::optional<std::int64_t>& records);
-  void note_constants(const FeatureRelease& features) const;
   [[nodiscard]] HistogramShares shares_of_constants() const;
-  [[nodiscard]] std::vector<std::size_t> left_out() const;
   void tune(const std::optional<std::int64_t>& records);
   void take_whole_rounds(std::int64_t records);
   void choose_pairs();

@@ -1,5 +1,6 @@
 #include "renewable_config.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -17,6 +18,9 @@ namespace starling {
 namespace {
 
 constexpr double l2_under_noise = 0.1;  ///< of the square of rows' norms (docs/methods/renewable.md)
+
+/// What would speak of columns in their own units; there are no steps to give.
+constexpr std::array options_of_units{"clip", "step"};
 
 OptionValues loss_values() {
   return values_of("Losses", losses_that([](const Loss& loss) { return loss.curved() != nullptr; }));
@@ -52,9 +56,7 @@ void add_method_options(Options& options, RenewableConfig& config) {
                        "schedule:from=,to= or schedule:FILE: lambda by batch",
                        {.common = true, .files = named::spec}),
               config.asked_l2);
-  options.add(option("penalty", "WHOSE",
-                     "what --l2 weighs: full (theta: batches of one class then determine it, and noise cannot make its "
-                     "curvature negative), or slopes (all but intercepts)"),
+  options.add(option("penalty", "WHOSE", "what it weighs: full (theta), or slopes (all but intercepts)"),
               config.settings.penalty, {{"full", Penalty::full}, {"slopes", Penalty::slopes}});
   options.add(
       declared("start",
@@ -132,6 +134,27 @@ void add_trust_options(Options& options, RenewableConfig& config) {
                      {.range = {0, 1e12}, .example = "0 --variant private-paper", .relations = {of_the_paper}}),
               config.cp);
   options.add(declared("rho", {.relations = {of_the_paper}}), config.rho);
+}
+
+void add_tuning_options(Options& options, RenewableConfig& config) {
+  options.group("Tuning");
+  options.add(
+      option("tuning", "WHETHER",
+             "auto: the batch of online without --l2, and how columns are scaled under private, are chosen from "
+             "public numbers and released ones, and told before the run; off: the defaults here",
+             {.initial = "auto"}),
+      config.tune, {{"auto", true}, {"off", false}});
+  add_constants_options(
+      options, config,
+      "of --variant private with --tuning auto, where nothing says how columns are scaled (--standardise, --ranges, "
+      "--scale, --clip): every client first releases noisy histograms of its columns, which have the share S of mu^2 "
+      "and give the batches the rest. Columns are standardised by means and deviations from them, and clipped to 5 "
+      "deviations; labels that are numbers are standardised as well. Columns that the histograms do not show count as "
+      "0; 0: all stay as they are. Default: 0.1 to 0.5, by records and price. With --tuning off: what an earlier "
+      "release has had",
+      "share of mu^2 for a histogram of the norms of records, which tells whether columns have one scale already, or "
+      "for one of labels within the range that the first have shown; 0: none. Default: 0.01, or 0.05 to 0.25 of "
+      "labels");
 }
 
 void read_classes(RenewableConfig& config) {
@@ -286,6 +309,7 @@ Options renewable_options(RenewableConfig& config) {
   add_reading_options(options, config.data);
   add_method_options(options, config);
   add_trust_options(options, config);
+  add_tuning_options(options, config);
   add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
   add_output_options(options, config, "renewable");
   add_checkpoint_options(options, config);
@@ -309,7 +333,10 @@ void complete_renewable_config(RenewableConfig& config, const Options& options) 
   check_learning_options(config);
   if (!config.batch_file.empty()) config.data.batch = BatchFile(config.batch_file).most();
   read_penalty(config);
-  config.opens_batch = config.variant == Variant::online && config.settings.l2 == 0 && !options.stated("batch");
+  config.opens_batch =
+      config.tunes() && config.variant == Variant::online && config.settings.l2 == 0 && !options.stated("batch");
+  config.model.asked_intercept = true;
+  note_open_options(options, config, options_of_units);
   read_classes(config);
   read_curvature_model(config);
   if (config.start.empty()) config.start = online_default();

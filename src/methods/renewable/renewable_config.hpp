@@ -15,14 +15,14 @@ enum class RenewableVariant { online, offline, offline_one_step, private_paper, 
 enum class TrustChoice { local, pairs, central, masked };
 enum class StandardErrors { automatic, none, model, sandwich };
 
-struct RenewableConfig : LearningConfig {
+struct RenewableConfig : TunedConfig {
+  RenewableConfig() { deals_evenly = false; }
   RenewableVariant variant = RenewableVariant::online;
   std::string smoothing = "auto";
   RenewableSettings settings;
   std::optional<std::string> asked_l2;  ///< none: settings.l2 has the variant's own default
   [[nodiscard]] bool penalty_changes() const { return asked_l2 && asked_l2->starts_with("schedule:"); }
   TrustChoice trust = TrustChoice::local;
-  CorrelationChoice correlation = CorrelationChoice::automatic;
   std::string curvature = "double";
   std::string curvature_model = "average";
   std::string classes_text = "binary";
@@ -48,6 +48,8 @@ struct RenewableConfig : LearningConfig {
   [[nodiscard]] bool offline() const {
     return variant == RenewableVariant::offline || variant == RenewableVariant::offline_one_step;
   }
+  /// Whether --tuning chooses what the user left open of --batch, or of how columns are scaled.
+  [[nodiscard]] bool tunes() const { return tune.value_or(true); }
   /// Whether sums travel un-noised and unprotected.
   [[nodiscard]] bool open() const { return offline() || variant == RenewableVariant::online; }
   /// Why the noise of this run cannot be correlated over its batches; empty where it can.

@@ -17,8 +17,10 @@
 #include "privacy/mechanism/masking.hpp"
 #include "privacy/mechanism/paper_perturbation.hpp"
 #include "run/play_at_root.hpp"
+#include "run/privacy/noise_keys.hpp"
 #include "run/settings/model_choice.hpp"
 #include "run/settings/source_options.hpp"
+#include "run/tuning/column_constants.hpp"
 #include "run/tuning/settings_by_rule.hpp"
 #include "run/tuning/tuned_settings.hpp"
 
@@ -54,6 +56,7 @@ RenewableMethod::RenewableMethod(RunContext& run, RunHome& home, Configured<Rene
   deal_batches();
   run_.settle();
   run_.open_model([this] { open_model(); });
+  parts_.left_out = features_left_out(run_.agreement, run_.inputs.dataset);
   choose_correlation();
 }
 
@@ -82,7 +85,59 @@ TunedValue RenewableMethod::batch_of_default() const {
                       clients == 1 ? "" : "s", coefficients * config_.classes)};
 }
 
+/// Why columns keep their own units under --variant private; empty if they need not.
+std::string RenewableMethod::why_own_units() const {
+  if (config_.privacy.prices_change()) return "prices change over the batches";
+  return config_.batch_file.empty() ? "" : "the number of batches follows from a file of their sizes";
+}
+
+TunedMethod RenewableMethod::method_of_constants() {
+  return {.config = config_,
+          .configuration = configuration_,
+          .first_step = 1,
+          .why_not = "",
+          .why_own_units = why_own_units(),
+          .steps = "batches",
+          .plays_once = true,
+          .may_penalise = false,
+          .own_means = false,
+          .looks_within = true,
+          .counts_in_deviations = true,
+          .norms = ReleasePath::renewable_norm,
+          .features = ReleasePath::renewable_feature,
+          .facts =
+              [this](std::optional<std::int64_t> most_records, std::size_t parameters) {
+                RuleFacts facts;
+                facts.clients = run_.inputs.layout->clients();
+                facts.most_records = most_records;
+                facts.batch = config_.data.batch;
+                facts.dimension = parameters;
+                return facts;
+              },
+          .own_choices = {},
+          .check_before_release =
+              [this](Round releases) {
+                static_cast<void>(make_noise_keys(config_.privacy.noise_key, config_.data.seed,
+                                                  run_.inputs.first_client(), run_.inputs.client_count()));
+                static_cast<void>(run_.inputs.rounds_of(releases));
+              }};
+}
+
+/// Norms are looked at before columns, if at all, and labels and columns within ranges after them.
+HistogramShares RenewableMethod::shares_of_constants() const {
+  HistogramShares shares = histograms_of(config_, parts_.loss.get());
+  if (shares.counted == Counted::labels) {
+    shares.counted = Counted::columns;
+  } else if (shares.features > 0) {
+    shares.counted = Counted::norms_or_columns;
+  }
+  return shares;
+}
+
 void RenewableMethod::choose_settings() {
+  if (config_.variant == RenewableVariant::private_sums && config_.tunes() && config_.privacy.protects()) {
+    run_.tuning = SettingsByRule(method_of_constants(), tuning_terms(parts_.loss.get())).standardise();
+  }
   if (!config_.opens_batch || config_.resume) return;
   const std::optional<std::int64_t> records = most_records_of_clients(run_.agreement, run_.inputs.dataset);
   run_.agreement.together([&] {
@@ -129,8 +184,9 @@ void RenewableMethod::open_model() {
   if (config_.privacy.unit == PrivacyUnit::person) {
     run_.notes.emplace_back("persons count alike: each is in the objective by the mean over the person's records");
   }
-  const bool may_have_units =
-      config_.data.keeps_units() && !run_.inputs.dataset.shape.sparse && !is_synthetic(config_.data.source);
+  const bool has_looked = config_.privacy.feature_share.value_or(0) > 0 || config_.scale_share.value_or(0) > 0;
+  const bool may_have_units = !has_looked && config_.data.keeps_units() && !run_.inputs.dataset.shape.sparse &&
+                              !is_synthetic(config_.data.source);
   if (bounded && may_have_units) {
     run_.notes.push_back(fmt::format(
         "columns are taken to be standardised, and nothing shows that they are: records are scaled to a norm of {:g} "
@@ -301,6 +357,7 @@ RunFacts RenewableMethod::privacy_facts() {
   RunFacts facts = common_facts(config_.offline() ? *run_.inputs.dataset.shape.rounds : config_.settings.rounds);
   if (config_.curvature_share) facts.second = curvature_part();
   facts.trust = trust_model();
+  facts.histograms = shares_of_constants();
   facts.pairs = pairs_;
   facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   return facts;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "privacy/mechanism/paper_perturbation.hpp"
 #include "renewable_config.hpp"
@@ -20,6 +21,7 @@ struct RenewableParts {
   std::unique_ptr<CurvedModel> model = nullptr;
   Vector given_curvature = {};  ///< K packed triangles of a record, from a file; empty without it
   Released<Vector> start = declare_public(Vector());
+  std::vector<std::size_t> left_out = {};  ///< features whose columns released constants leave out, ascending
 };
 
 class RenewableMethod final : public Method {
@@ -34,6 +36,9 @@ class RenewableMethod final : public Method {
   void open_data();
   void deal_batches();
   void choose_settings();
+  [[nodiscard]] TunedMethod method_of_constants();
+  [[nodiscard]] std::string why_own_units() const;
+  [[nodiscard]] HistogramShares shares_of_constants() const;
   void open_model();
   [[nodiscard]] TunedValue batch_of_default() const;
   void choose_pairs();

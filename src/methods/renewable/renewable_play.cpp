@@ -1,5 +1,7 @@
 // The rounds and results of `starling renewable`.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/numerics/distributions.hpp"
@@ -149,6 +151,11 @@ std::vector<Interval> RenewablePlay::intervals() const {
   const std::vector<std::string> names = coefficient_names();
   std::vector<Interval> intervals;
   for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::ranges::binary_search(parts_.left_out, i % parts_.model->order())) {
+      constexpr double none = std::numeric_limits<double>::quiet_NaN();
+      intervals.push_back({names[i], none, none, none, none, config_.level, "dropped"});
+      continue;
+    }
     const double estimate = protocol_->theta().value()[i];
     const double error = std::sqrt(found->values[i]);
     const double reach = found->critical * error;
@@ -260,12 +267,14 @@ void RenewablePlay::complete_summary(Summary& summary) {
   for (const MaskKey::Bytes& key : mask_keys_) trust.keys.push_back(fingerprint(key));
 }
 
-/// c of H̄ = n (c + λ) I (docs/methods/renewable.md). A scaled row spreads at most C₂² over its p + 1 coordinates. Its
+/// c of H̄ = n (c + λ) I (docs/methods/renewable.md). A scaled row spreads at most C₂² over the coordinates of features
+/// that are not left out, and of the constant. Its
 /// weight, the loss's curvature, lies between 0 and the largest curvature; c takes half of that. A larger c makes the
 /// steps 1/(b (c + λ)) so short that the first, noisiest models are not forgotten; with a smaller c they overshoot.
 double RenewablePlay::average_curvature() const {
   const double bound = config_.privacy.clip.value_or(1);
-  return parts_.loss->most_curvature() / 2 * bound * bound / static_cast<double>(parts_.model->order());
+  return parts_.loss->most_curvature() / 2 * bound * bound /
+         static_cast<double>(parts_.model->order() - parts_.left_out.size());
 }
 
 /// **Collective.**

@@ -24,6 +24,8 @@ const std::vector<ReleasePathRow>& release_paths() {
       {newton_moments, "newton-moments"},
       {newton_direction, "newton-direction"},
       {newton_curvature, "newton-curvature"},
+      {renewable_norm, "renewable-norm"},
+      {renewable_feature, "renewable-feature"},
       {renewable_local_gradient, "renewable-local-gradient"},
       {renewable_local_curvature, "renewable-local-curvature"},
       {renewable_central_gradient, "renewable-central-gradient"},

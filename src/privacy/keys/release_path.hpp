@@ -28,6 +28,8 @@ enum class ReleasePath {
   newton_moments,               ///< second moments of all records, in the first round of `--estimator newton`
   newton_direction,             ///< sum of the estimating function over all records, in each later round
   newton_curvature,             ///< curvatures and squared estimating functions over all records, beside it
+  renewable_norm,               ///< as omd_norm; of the label within its range, where this is standardised
+  renewable_feature,            ///< as omd_feature, before batches of `renewable --variant private`
   renewable_local_gradient,     ///< gradient of a client's batch
   renewable_local_curvature,    ///< curvature of a client's batch
   renewable_central_gradient,   ///< gradient over the batches of all clients

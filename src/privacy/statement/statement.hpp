@@ -48,8 +48,9 @@ struct BudgetReport {
   std::optional<Round> stopped_after;  ///< rounds after which it stopped the first client
 };
 
-/// The values in the second histograms of a run: norms of records, labels, or all columns within their ranges.
-enum class Counted { norms, labels, columns };
+/// The values in the second histograms of a run: norms of records, labels, all columns within their ranges, or either
+/// norms or columns, where the settings of a run do not tell these apart.
+enum class Counted { norms, labels, columns, norms_or_columns };
 
 /// Histograms of all records, released once before the first round (NoisyCounts).
 struct HistogramReport {

@@ -72,6 +72,17 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
   add_correlation_option(options, config.correlation, std::move(correlation));
 }
 
+void add_constants_options(Options& options, TunedConfig& config, const std::string& feature,
+                           const std::string& scale) {
+  options.add(option("feature-share", "S", feature,
+                     {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.1 --tuning auto"}),
+              config.privacy.feature_share);
+  options.add(option("scale-share", "S", scale,
+                     {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.05 --tuning auto"}),
+              config.scale_share);
+  add_histogram_price_option(options, config.privacy);
+}
+
 void add_histogram_price_option(Options& options, PrivacyOptions& privacy) {
   options.add(
       option("histogram-price", "COST",

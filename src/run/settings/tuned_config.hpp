@@ -65,6 +65,9 @@ void add_decay_option(Options& options, TunedConfig& config, Option different);
 /// --noise-correlation.
 void add_tuning_options(Options& options, TunedConfig& config, std::span<const char* const> chosen,
                         Option correlation = {});
+/// --feature-share and --scale-share of methods without a rule for their steps, and --histogram-price. `feature` and
+/// `scale` are the helps of the first two.
+void add_constants_options(Options& options, TunedConfig& config, const std::string& feature, const std::string& scale);
 /// --histogram-price.
 void add_histogram_price_option(Options& options, PrivacyOptions& privacy);
 /// --noise-correlation, `different` from its declaration in the catalogue.

@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "column_constants.hpp"
 #include "core/numerics/kernels.hpp"
 #include "data/generators/synthetic.hpp"
 #include "files/tell_user.hpp"
@@ -49,21 +50,27 @@ Tuning SettingsByRule::choose() {
   if (config().kept_features && config().norm.empty()) take_norm_of_standardised();
   tell_intercept();
   std::vector<TunedValue> values;
-  std::string cost;
-  run_.agreement.together([&] {
-    values = values_of_rule(most_records);
-    cost = histogram_prices(config().privacy, config().scale_share.value_or(0), config().data.epochs,
-                            run_.inputs.layout->clients())
-               .text(config().privacy, run_.inputs.layout->clients());
-  });
-  cost = run_.agreement.broadcast(declare_public(cost));
-  if (!cost.empty()) config().privacy.histogram_price = cost;
+  run_.agreement.together([&] { values = values_of_rule(most_records); });
+  take_histogram_price(method_, run_);
   for (TunedValue& each : values) each.value = run_.agreement.broadcast(declare_public(each.value));
   run_.agreement.together([&] {
     take(values);
     run_.inputs.dataset.plan(config().data.batching(), most_records);
   });
   std::ranges::move(values, std::back_inserter(tuning_.chosen));
+  return std::move(tuning_);
+}
+
+Tuning SettingsByRule::standardise() {
+  const std::optional<std::int64_t> most_records = most_records_of_clients(run_.agreement, run_.inputs.dataset);
+  choose_features(most_records);
+  take_histogram_price(method_, run_);
+  std::vector<TunedValue> chosen = settled_constants(config());
+  chosen.push_back({"tuning", "off", ""});
+  run_.agreement.together([&] {
+    method_.configuration.choose(chosen);
+    run_.inputs.dataset.plan(config().data.batching(), most_records);
+  });
   return std::move(tuning_);
 }
 
@@ -249,32 +256,26 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
     return;
   }
   FeatureRelease features(method_, run_, config().privacy.feature_share);
-  config().privacy.feature_share = 0;
-  std::optional<TunedValue> chosen =
-      features.release(most_records, [&] { return norms_speak_of_one_scale(most_records); });
-  if (features.shows_missing() && (!chosen || chosen->value == "none"))
-    run_.agreement.together([&] { run_.inputs.read_again_with_other_constants(); });
+  bool norms_were_first = false;
+  const auto have_one_scale = [&] {
+    norms_were_first = true;
+    return norms_speak_of_one_scale(most_records);
+  };
+  const auto refines = [&] {
+    const bool settled =
+        method_.looks_within || features.kept() == 0 || (config().privacy.protects() && settles_sizes(features));
+    has_chosen_norms_ = has_chosen_norms_ || settled;
+    return settled && !norms_were_first;
+  };
+  const std::optional<TunedValue> chosen =
+      take_constants(method_, run_, features, most_records, {have_one_scale, refines});
   if (!chosen) return;
-  config().privacy.feature_share = features.share();
+  tuning_.chosen.push_back(*chosen);
   // Norms that were released first had their share of the whole.
-  if (has_chosen_norms_) config().scale_share = config().scale_share.value_or(0) / (1 - features.share());
+  if (norms_were_first) config().scale_share = config().scale_share.value_or(0) / (1 - features.share());
   start_ = features.start();
-  if (chosen->value == "none") {
-    tell({*chosen});
-    if (start_) tell({*start_});
-    return;
-  }
-  if (features.kept() == 0 || (config().privacy.protects() && settles_sizes(features))) {
-    has_chosen_norms_ = true;
-    const std::optional<double> share_of_labels = std::exchange(config().scale_share, 0);
-    if (std::optional<TunedValue> refined = features.refine(most_records.value_or(0), share_of_labels)) {
-      config().scale_share = features.share_within();
-      chosen = std::move(refined);
-    }
-  }
-  config().data.standardise = chosen->value;
-  replaces_ranges_ = !config().data.ranges.empty();
-  config().data.ranges.clear();
+  if (start_) tell({*start_});
+  if (chosen->value == "none") return;
   config().kept_features = features.kept();
   if (features.scales_labels()) config().label_size = 1;
   labels_are_guessed_ = features.guesses_labels();
@@ -284,13 +285,10 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   config().norm.clear();  // that of records in their own units
   std::erase_if(tuning_.chosen, [](const TunedValue& each) { return each.option == "norm"; });
   norm_of_standardised_ = features.norm();
-  tell({*chosen});
-  if (start_) tell({*start_});
   run_.notes.push_back(fmt::format(
       "features are standardised{} (standardise in config.ini): models are of such features. predict and score take "
       "records in their own units. --feature-share 0 leaves features as they are",
       features.clips() ? " and clipped to 5 deviations" : ""));
-  run_.agreement.together([&] { run_.inputs.read_again_with_other_constants(); });
 }
 
 /// Where no histogram shows the norm of a typical standardised record.
@@ -309,19 +307,13 @@ void SettingsByRule::take(const std::vector<TunedValue>& values) {
   const auto settle = [&](const char* option, std::string value) { chosen.push_back({option, std::move(value), ""}); };
   settle("tuning", "off");
   if (!config.given("intercept") && config.model.intercept()) settle("intercept", "yes");
-  if (config.privacy.protects()) {
-    settle("scale-share", fmt::format("{}", config.scale_share.value_or(0)));
-    settle("feature-share", fmt::format("{}", config.privacy.feature_share.value_or(0)));
-  }
-  if (config.privacy.histogram_price) settle("histogram-price", *config.privacy.histogram_price);
-  if (config.data.standardise.starts_with(values_of_columns)) settle("standardise", config.data.standardise);
+  std::ranges::copy(settled_constants(config), std::back_inserter(chosen));
   if (config.privacy.protects() && (config.scale_share.value_or(0) > 0 || config.kept_features)) {
     if (!config.norm.empty()) settle("norm", fmt::format("{}", fmt::join(config.norm, ",")));
     if (config.label_size) settle("label-size", fmt::format("{}", *config.label_size));
   }
   if (start_) settle("start", start_->value);
   std::ranges::copy(values, std::back_inserter(chosen));
-  if (replaces_ranges_) method_.configuration.withdraw("ranges");
   method_.configuration.choose(chosen);
 }
 

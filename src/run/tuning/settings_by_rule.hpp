@@ -35,6 +35,8 @@ class SettingsByRule {
 
   /// Takes from the rule what the user left open. **Collective.**
   [[nodiscard]] Tuning choose();
+  /// Releases constants of columns alone, for a method that has no rule for its other settings. **Collective.**
+  [[nodiscard]] Tuning standardise();
 
  private:
   [[nodiscard]] TunedConfig& config() const { return method_.config; }
@@ -71,7 +73,6 @@ class SettingsByRule {
   std::optional<TunedValue> start_;  ///< by released shares of classes
   bool has_chosen_norms_ = false;
   bool norm_is_released_ = false;
-  bool replaces_ranges_ = false;  ///< by constants of columns
   bool labels_are_guessed_ = false;
   double unresolved_ = 0;            ///< part of the features of which histograms show one size alone
   bool has_means_ = false;           ///< of features within ranges, in place of histograms

@@ -246,7 +246,7 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
   note(note_of_dropped(found_, method_.infers));
   if (method_.infers) {
     note(note_of_zeros(found_));
-  } else {  // a second release would tell more
+  } else if (!method_.looks_within) {  // a second release would tell more
     note_unresolved(of_one_size);
   }
   return value_of();
@@ -332,7 +332,7 @@ bool FeatureRelease::has_numbers() const {
 bool FeatureRelease::has_label() const {
   const CurvedLoss* const loss = run_.loss == nullptr ? nullptr : run_.loss->curved();
   const bool same_in_all_units = loss != nullptr && loss->likelihood() == Likelihood::up_to_scale;
-  return (same_in_all_units || method_.infers) && has_numbers() && !config_.label_size;
+  return (same_in_all_units || method_.counts_in_deviations) && has_numbers() && !config_.label_size;
 }
 
 void FeatureRelease::take_classes(Vector counts, double noise) {
@@ -359,7 +359,7 @@ std::optional<TunedValue> FeatureRelease::refine(std::int64_t most_records, cons
   std::vector<std::size_t> features;  // likewise, among all features of a rank with records
   Vector origins;
   const auto is_seen = [](const FeatureSight& each) { return each.kind == FeatureSight::Kind::values; };
-  for (std::size_t j = 0; method_.infers && j < found_.sights.size(); ++j) {
+  for (std::size_t j = 0; method_.looks_within && j < found_.sights.size(); ++j) {
     if (!is_seen(found_.sights[j]) || !(found_.sights[j].range.high > found_.sights[j].range.low)) continue;
     seen.push_back(&found_.sights[j]);
     columns.push_back(j);
@@ -438,7 +438,7 @@ std::string FeatureRelease::reason_of_constants(std::size_t kept) const {
           : "";
   const std::size_t count = found_.sights.size();
   return fmt::format("mean and deviation of {} of {} features{} {}{}", count - found_.dropped().size(), count,
-                     found_.label ? " and of labels" : "", cost_text(), method_.infers ? within : "");
+                     found_.label ? " and of labels" : "", cost_text(), method_.looks_within ? within : "");
 }
 
 }  // namespace starling

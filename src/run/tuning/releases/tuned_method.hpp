@@ -42,10 +42,11 @@ struct TunedMethod {
   bool plays_once;               ///< whether the rule adds no passes, since what is played is measured
   bool may_penalise;             ///< whether a penalty of the rule's is the only bound on models
   bool own_means;                ///< whether single clients step by means over their own batches
-  /// Whether coefficients are wanted with intervals, and not answers: nothing is clipped then, and losses of numbers
-  /// count in deviations of labels.
+  /// Whether coefficients are wanted with intervals, and not answers: nothing is clipped then.
   bool infers = false;
-  ReleasePath norms;  ///< the paths by which histograms of norms and of features leave a client
+  bool looks_within = false;  ///< whether columns have second histograms, within the ranges that they were found in
+  bool counts_in_deviations = false;  ///< whether losses of numbers count in deviations of labels
+  ReleasePath norms;                  ///< the paths by which histograms of norms and of features leave a client
   ReleasePath features;
   /// The facts of the rule. `most_records` is that of all clients, `parameters` the model's.
   std::function<RuleFacts(std::optional<std::int64_t> most_records, std::size_t parameters)> facts;
