@@ -96,6 +96,14 @@ def is_frame(x):
     return hasattr(x, "iloc") and hasattr(x, "columns")
 
 
+def are_numbers(texts):
+    """Whether there are texts, and all are numbers, with decimal points or commas."""
+    try:
+        return bool([float(text.replace(",", ".")) for text in texts])
+    except ValueError:
+        return False
+
+
 def declared_categories(x):
     """{place: categories} of the columns of a pandas.DataFrame with the type category. Raises ValueError for texts and dates."""
     found, faults = {}, []
@@ -105,7 +113,10 @@ def declared_categories(x):
         elif kind.kind in "mM" or kind.name.startswith("period"):
             faults.append(f"column '{name}' has dates or durations: they are no numbers. Give days since a public day: "
                           f"(X['{name}'] - pandas.Timestamp('2000-01-01')).dt.days.")
-        elif kind.kind not in "biufc" and any(isinstance(value, str) for value in x.iloc[:, place]):
+        elif kind.kind not in "biufc" and are_numbers(texts := [value for value in x.iloc[:, place] if isinstance(value, str)]):
+            point = ".str.replace(',', '.')" if any("," in value for value in texts) else ""
+            faults.append(f"column '{name}' has numbers as texts. Give numbers: X['{name}']{point}.astype(float).")
+        elif kind.kind not in "biufc" and texts:
             faults.append(f"column '{name}' has texts: the texts that occur in records are not public. Give it the categories "
                           f"that may occur: X['{name}'].astype(pandas.CategoricalDtype([…])). Or leave it out.")
     if faults:
@@ -291,7 +302,7 @@ class PrivateEstimator(BaseEstimator):
             options = dict(self.options or {})
             if going_on and self.output is not None:
                 output = f"{output}-{self.spent_['calls'] + 1}"
-            if going_on and self._units:
+            if going_on and self._goes_on:
                 learning["start"] = os.path.join(folder, "start.h5")
                 with open(learning["start"], "wb") as file:
                     file.write(self.model_)
@@ -320,8 +331,8 @@ class PrivateEstimator(BaseEstimator):
                               "have had epsilon = {epsilon_in_all:.6g}, both at delta = {delta:g}.\n".format(**self.spent_))
         config = chosen_of(run.file("config.ini"))
         units = config.get("standardise", "").removeprefix("values:").split(",")
-        nothing = all(each == "drop" for each in units if not each.startswith("label="))
-        self._units = {} if nothing else {name.replace("-", "_"): config[name] for name in UNITS if name in config}
+        self._goes_on = not all(each == "drop" for each in units if not each.startswith("label="))  # else it has learned from nothing
+        self._units = {name.replace("-", "_"): config[name] for name in UNITS if name in config}
 
     def _fit(self, x, y, going_on, **choices):
         """Validated X and y; what the first call learns of the columns is kept."""
@@ -447,7 +458,7 @@ class PrivateClassifier(ClassLabels, PrivateEstimator):
         self.classes = classes
 
     def _task(self, y):
-        sizes = [self._feature_count(), *self.hidden_layer_sizes, len(self.classes_)]
+        sizes = [self._feature_count(), *np.atleast_1d(self.hidden_layer_sizes), len(self.classes_)]
         return y.astype(float), {"loss": f"softmax:classes={len(self.classes_)}", "intercept": None,
                                  "model": f"mlp:{'-'.join(map(str, sizes))}"}
 

@@ -155,9 +155,11 @@ class Use(PythonCase):
                                    model.decision_function(frame), rtol=1e-9)
         texts = frame.assign(site=frame.site.astype(object)).iloc[:5]  # as from a file
         np.testing.assert_array_equal(model.predict_proba(texts), model.predict_proba(frame)[:5])
-        network = PrivateClassifier((4,), 8, options={**SEEDED, "epochs": 1}).fit(frame, labels)
+        network = PrivateClassifier(4, 8, options={**SEEDED, "epochs": 1}).fit(frame, labels)
         self.assertEqual(set(network.predict(frame)) - {"ill", "well"}, set())
         wrong = {"site' has texts.*CategoricalDtype": frame.assign(site=frame.site.astype(object)),
+                 "age' has numbers as texts.*'\\]\\.astype": frame.assign(age=frame.age.astype(str)),
+                 "age' has numbers as texts.*replace": frame.assign(age=frame.age.astype(str).str.replace(".", ",")),
                  "age' has dates.*dt.days": frame.assign(age=pandas.Timestamp("2020-01-01")),
                  "grade' has dates": frame.assign(grade=pandas.Period("2020")), "column 'Label': .*Rename it": frame.rename(columns={"age": "Label"}),
                  "contains NaN": frame.assign(age=frame.age.where(frame.age > 50)), "contain NaN|contains NaN": frame.assign(site=frame.site.where(frame.smokes))}
@@ -265,6 +267,11 @@ class Use(PythonCase):
         self.assertFalse(few.coef_.any())  # so the next call looks at the features anew
         self.assertTrue(few.set_params(epsilon=8).partial_fit(x, y).coef_.any())
         self.assertGreater(few.spent_["epsilon_in_all"], few.spent_["epsilon"])
+
+    def test_a_stream_goes_on_where_features_keep_their_units(self):
+        whole = PrivateLogisticRegression(None, options={"tuning": "off", "step": 0.1}).partial_fit(self.x, self.y, classes=[-1, 1])
+        first = whole.coef_.copy()
+        self.assertGreater(np.abs(whole.partial_fit(self.x, self.y).coef_).sum(), np.abs(first).sum() * 1.1)
 
     def test_what_calls_of_a_stream_refuse(self):
         model = PrivateLogisticRegression(options=SEEDED)

@@ -130,7 +130,7 @@ ConstrainedRegret against(const EvaluationPass& pass, const NetworkRows& rows, s
   regret.played = pass.played()[last];
   regret.client_rounds = static_cast<std::int64_t>(loss.client_rounds());
   ConstrainedSettings settings;
-  settings.inner.strong_convexity = pass.data().l2;
+  settings.inner.strong_convexity = pass.data().l2.strong_convexity();
   settings.inner.go_on = [&] { return !loss.interrupted(); };
   const auto rounds = static_cast<Round>(rows.rounds());
   const auto length = static_cast<std::size_t>(std::min(window.value_or(rounds), rounds));

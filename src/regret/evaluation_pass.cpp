@@ -55,12 +55,12 @@ void RoundLoss::add(View x, const Batch& records, double rounds, MutableView par
   const Score score = model_.evaluate(x, records, Clip{}, gradient_);
   const MutableView slope = part.first(x.size());
   axpy(1 / batch_, gradient_, slope);
-  axpy(rounds * l2_, x, slope);
-  part[x.size()] += score.loss / batch_ + rounds * 0.5 * l2_ * dot(x, x);
+  l2_.add_gradient(rounds, x, slope);
+  part[x.size()] += score.loss / batch_ + l2_.value(x, rounds);
 }
 
 double RoundLoss::value(View x, const Batch& records, double rounds) {
-  return model_.score(x, records).loss / batch_ + rounds * 0.5 * l2_ * dot(x, x);
+  return model_.score(x, records).loss / batch_ + l2_.value(x, rounds);
 }
 
 EvaluationPass::EvaluationPass(Agreement& agreement, const MetricsPolicy& policy, Model& model, Domain& domain,

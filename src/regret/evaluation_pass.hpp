@@ -9,6 +9,7 @@
 #include "data/stream.hpp"
 #include "mirror/mirror.hpp"
 #include "model/model.hpp"
+#include "model/squared_penalty.hpp"
 #include "net/agreement.hpp"
 #include "privacy/metrics_policy.hpp"
 
@@ -22,7 +23,7 @@ struct EvaluationData {
   std::vector<Round> marks;
   std::vector<Secret<Vector>> played;  ///< Σ f_u,t(x_u,t) of each client over the rounds before each mark
   std::size_t batch = 1;               ///< m
-  double l2 = 0;                       ///< λ
+  SquaredPenalty l2;
 };
 
 /// The records of the rounds between two marks.
@@ -59,7 +60,7 @@ class ReplayedRecords {
   std::vector<ClientRecords> clients_;
 };
 
-/// The loss f(x) = (1/m) Σ_i ℓ_i(x) + rounds · (λ/2)‖x‖² over the records of some rounds of a client.
+/// The loss f(x) = (1/m) Σ_i ℓ_i(x) + rounds · the penalty at x, over the records of some rounds of a client.
 class RoundLoss {
  public:
   RoundLoss(Model& model, const EvaluationData& data)
@@ -68,12 +69,11 @@ class RoundLoss {
   /// Adds value and gradient to `part`: d entries of the gradient, then the value.
   void add(View x, const Batch& records, double rounds, MutableView part);
   [[nodiscard]] double value(View x, const Batch& records, double rounds);
-  [[nodiscard]] double l2() const { return l2_; }
 
  private:
   Model& model_;
   double batch_;
-  double l2_;
+  SquaredPenalty l2_;
   Vector gradient_;
 };
 

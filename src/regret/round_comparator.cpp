@@ -111,7 +111,7 @@ RoundSolver::RoundSolver(const EvaluationPass& pass)
   settings_.gap = tried_gap;
   settings_.gradient_norm = round_gradient_norm;
   settings_.evaluations = round_evaluations;
-  settings_.strong_convexity = pass.data().l2;
+  settings_.strong_convexity = pass.data().l2.strong_convexity();
 }
 
 Minimum RoundSolver::search(const RoundBatches& batches, const Vector& start) {

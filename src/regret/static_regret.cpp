@@ -19,7 +19,7 @@ constexpr std::int64_t curve_evaluations = 2000;
 constexpr double most_error = 0.01;  ///< of a curve's point, relative
 
 Minimum best_before(const EvaluationPass& pass, HindsightLoss& loss, MinimiseSettings settings) {
-  settings.strong_convexity = pass.data().l2;
+  settings.strong_convexity = pass.data().l2.strong_convexity();
   settings.go_on = [&] { return !loss.interrupted(); };
   return minimise([&](View x, MutableView gradient) { return loss.evaluate(x, gradient); }, pass.domain(),
                   pass.model().dimension(), settings);

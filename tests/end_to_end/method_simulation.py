@@ -4,7 +4,7 @@ It is written from the formulas of docs/methods/decentralized.md and shares no c
 per client. A[to, from] is the share that client `from` gives to client `to`. What the formulas leave open is as the
 documentation has it:
 
-* the constant feature of --intercept is the last one, and --l2 penalises its weight too;
+* the constant feature of --intercept is the last one, and --l2 leaves its weight free;
 * --clip bounds the Euclidean norm of each record's gradient; the penalty's gradient is added afterwards;
 * batches are numbered by rounds: the batch of a round that a client sits out frozen is left out;
 * exchange g of round t goes over the graph of round t G + g, where G is the number of --gossip-steps;
@@ -235,7 +235,10 @@ class Simulation:
         self.receivers_keep = run.mixing == "plain" and np.allclose(receiver_sums, 1, rtol=0, atol=1e-9)
         if run.records:
             self.batches = [self.batches_of(u) for u in range(run.clients)]
-            self.penalty = run.l2 * self.filled()
+            self.weighed = np.ones(run.dimension)
+            if run.intercept:
+                self.weighed[self.batches[0][0][0].shape[1] - 1::self.batches[0][0][0].shape[1]] = 0
+            self.penalty = run.l2 * self.filled() * self.weighed
         self.longest = self.longest_step() if run.linear and run.records else np.inf
 
     def course(self):
@@ -299,7 +302,7 @@ class Simulation:
             losses, gradients = self.play(models[u], *self.batches[u][t])
             gradient[u] = self.released(gradients, models[u])
             self.played[t, u] = len(losses)
-            self.losses[t, u] = losses.sum() + len(losses) * run.l2 / 2 * models[u] @ models[u]
+            self.losses[t, u] = losses.sum() + len(losses) * run.l2 / 2 * self.weighed @ models[u] ** 2
         lengths = np.where(steps, self.step_lengths(t, steps), 0)
         self.z = np.where(steps[:, None], self.mirror.step(self.z, lengths, gradient), self.z)
 

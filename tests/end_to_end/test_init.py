@@ -154,7 +154,9 @@ class Decisions(InitCase):
          ["--missing-values", ",k.A.,unknown", "--missing", "zero"]),
         ("commas", "town;size;y\nUlm;1,5;1\nUlm;2,5;0\nBonn;;1\n", ["numbers have decimal commas", "decimal = comma", "'size' in 1", "column 'town' holds 2"],
          ["--decimal", "comma", "--missing", "zero", "--drop", "town"]),
-        ("quantity", "a,b\n" + "".join(f"{k},{k * 1.5 + 0.25}\n" for k in range(60)), [r"the label .* is no class"], None),
+        ("quantity", "a,b\n" + "".join(f"{k},{k * 1.5 + 0.25}\n" for k in range(60)), [r"the label .* is no class", "loss = squared"], ["--loss", "squared"]),
+        ("counts", "a,days\n" + "".join(f"{k},{k * k % 31}\n" for k in range(99)), [r"the label .* may be a class, a quantity or a count", "loss = poisson:BOUND"],
+         ["--loss", "poisson:40"]),
         ("constant", "a,y\n1,1\n2,1\n3,1\n", ["all labels are the same"], None),
         ("label", "a,y\n1,yes\n2,no\n3,yes\n", ["column 'y' is the label and holds text", "encode = onehot:FILE"], None),
     )

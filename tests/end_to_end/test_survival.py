@@ -216,6 +216,8 @@ class Survival(TestCase):
         self.write("ends.txt", "3,2\n")
         self.complains(self.run_alone([*convert, "--survival", "years,died", "--intervals", "ends.txt"]), 2, "must ascend")
         self.write("ends.txt", "1,2,5\n")
+        for words in (["--scale", "1/100"], ["--standardise", "values:0/1"], ["--ranges", "r.csv"]):  # they would change the times
+            self.complains(self.run_alone([*convert, "--survival", "years,died", "--intervals", "ends.txt", *words]), 2, "times would change")
         self.convert()
         self.complains(self.run_alone(["infer", "--clients", self.CLIENTS, "--source", "rows-{client}.csv", "--loss", "hazard", "--drop", "person",
                                        "--mechanism", "gaussian", "--epsilon", 1]), 2, "steps with noise")

@@ -80,7 +80,7 @@ auto with_pass(
   }
   own.marks = game.marks;
   own.batch = game.batch;
-  own.l2 = game.l2;
+  own.l2.lambda = game.l2;
   Agreement agreement(world());
   const MetricsPolicy shared(MetricsPolicy::Sharing::shared);
   const EvaluationPass pass(agreement, shared, model, *domain, own, interrupted);

@@ -305,7 +305,7 @@ std::string Copier::overlap_line() const {
 std::string Copier::survival_line() const {
   return fmt::format(
       "persons: {} with {} events in {} intervals; {} go on after the last; {} without records, censored in the "
-      "first\nnote: a person has up to {} records: protect persons by --unit person --person person "
+      "first half of the first\nnote: a person has up to {} records: protect persons by --unit person --person person "
       "--person-gradient sum\n",
       survival_counts_.persons, survival_counts_.events, survival_->ends.size(), survival_counts_.later,
       survival_counts_.unseen, survival_counts_.most_records);

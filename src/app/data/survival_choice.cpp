@@ -170,6 +170,12 @@ void add_release_options(Options& options, SurvivalChoice& survival) {
   options.add(declared("noise-key", {.relations = {of_release}}), survival.noise_key);
 }
 
+/// Of an option that would change the column of times with the features.
+Relation not_of_times(const char* option) {
+  return excludes(option, "times would change with the features, and the intervals would not",
+                  "Give it to the run that learns from the new table.");
+}
+
 }  // namespace
 
 void SurvivalChoice::check_release(const SourceChoice& source, bool force) const {
@@ -197,15 +203,16 @@ void SurvivalChoice::check_release(const SourceChoice& source, bool force) const
 
 void add_survival_options(Options& options, SurvivalChoice& survival) {
   options.group("Survival");
-  options.add(
-      option("survival", "TIME,EVENT",
-             "write a record for each interval in which a person is at risk, with the label 1 where the event "
-             "is in it: a record of the source is a person with these columns. The person's number is the "
-             "column person, for --person of runs",
-             {.example = "days,died",
-              .relations = {needs("intervals", "nothing else says what the intervals are"),
-                            excludes("window", "records are of persons"), excludes("label", "EVENT is the label")}}),
-      survival.columns);
+  options.add(option("survival", "TIME,EVENT",
+                     "write a record for each interval in which a person is at risk, with the label 1 where the event "
+                     "is in it: a record of the source is a person with these columns. The person's number is the "
+                     "column person, for --person of runs",
+                     {.example = "days,died",
+                      .relations = {needs("intervals", "nothing else says what the intervals are"),
+                                    excludes("window", "records are of persons"),
+                                    excludes("label", "EVENT is the label"), not_of_times("scale"),
+                                    not_of_times("standardise"), not_of_times("ranges"), not_of_times("features")}}),
+              survival.columns);
   const auto also = [](const char* other) {
     return needs(other, "a release needs its price, range and file").only_for(released);
   };

@@ -26,6 +26,7 @@ namespace {
 using Use = ColumnProfile::Use;
 
 constexpr std::size_t most_shown_labels = 5;
+constexpr std::size_t most_classes_beyond_doubt = 10;
 constexpr const char* decimal_commas = "decimal commas";
 
 bool exists(const std::string& source) {
@@ -210,27 +211,59 @@ std::string labels_text(const Description& figures) {
   return text;
 }
 
+bool are_whole(const Description& figures) {
+  return !figures.many_labels &&
+         std::ranges::all_of(figures.labels, [](const auto& each) { return each.first == std::floor(each.first); });
+}
+
+/// Lines of losses that labels allow which are numbers.
+std::vector<std::string> losses_of_numbers(const Description& figures) {
+  std::vector<std::string> lines{"loss = squared"};
+  if (are_whole(figures) && figures.label.min() >= 0) lines.emplace_back("loss = poisson:BOUND");
+  if (figures.label.min() > 0) lines.emplace_back("loss = gamma");
+  return lines;
+}
+
+/// The decision about whole numbers that may be classes, or counts.
+Decision about_classes(const DataLook& look, const Description& figures) {
+  std::vector<std::string> choices = losses_of_numbers(figures);
+  choices.insert(choices.begin(), "loss = " + look.loss);
+  return {fmt::format("the label ({}) may be a class, a quantity or a count (with a public bound). Choose the loss",
+                      look.label),
+          std::move(choices)};
+}
+
+/// Sets the loss that fits the labels. There may be none, or a doubt.
+void choose_loss(const Description& figures, DataLook& look) {
+  const std::vector<std::string> losses = fitting_losses(figures);
+  if (losses.empty()) {
+    Decision decision{
+        fmt::format("the label ({}) is no class. Choose a loss of quantities, counts (with a public bound) or amounts; "
+                    "else name the label, or the labels that count as yes",
+                    look.label),
+        losses_of_numbers(figures)};
+    decision.choices.insert(decision.choices.end(), {"label = COLUMN", "positive = VALUE"});
+    look.decisions.push_back(std::move(decision));
+    look.loss = "squared";
+    return;
+  }
+  look.loss = losses.front();
+  if (figures.labels.size() > most_classes_beyond_doubt) look.decisions.push_back(about_classes(look, figures));
+}
+
 /// Whether the labels are classes, a quantity, or no label at all.
 void look_at_labels(const Description& figures, const ReadSettings& settings, DataLook& look) {
   look.label += (look.label.empty() ? "" : ": ") + labels_text(figures);
-  const std::vector<std::string> losses = fitting_losses(figures);
   if (!figures.many_labels && figures.labels.size() == 1) {
     look.decisions.push_back(
         {"all labels are the same: there is nothing to learn. Name the column of the label", {"label = COLUMN"}});
-  } else if (losses.empty()) {
-    look.loss = "squared";
-    look.decisions.push_back(
-        {fmt::format("the label ({}) is no class. If it is a quantity to predict, keep loss = squared and bring it to "
-                     "size 1 (standardise = FILE); else name the label, or the labels that count as yes",
-                     look.label),
-         {"standardise = FILE", "label = COLUMN", "positive = VALUE"}});
-  } else {
-    look.loss = losses.front();
-    const bool mapped = !settings.positive.empty() || !settings.class_labels.empty();
-    if (look.loss == "logistic" && figures.labels.size() == 2 && !mapped) {
-      look.class_labels =
-          fmt::format("{:g},{:g}", figures.labels.begin()->first, std::next(figures.labels.begin())->first);
-    }
+    return;
+  }
+  if (look.loss.empty()) choose_loss(figures, look);
+  const bool mapped = !settings.positive.empty() || !settings.class_labels.empty();
+  if (look.loss == "logistic" && figures.labels.size() == 2 && !mapped) {
+    look.class_labels =
+        fmt::format("{:g},{:g}", figures.labels.begin()->first, std::next(figures.labels.begin())->first);
   }
 }
 
@@ -297,8 +330,9 @@ Client count_files(const std::string& source) {
   return count;
 }
 
-DataLook look_at_data(ReadSettings settings, Client clients) {
+DataLook look_at_data(ReadSettings settings, Client clients, const std::string& loss) {
   DataLook look;
+  look.loss = loss;
   const std::vector<std::string> sources = sources_here(settings.source, clients);
   if (!settings.drop.empty() && sources.size() > 1) let_some_lack(sources, settings);
   look.files = static_cast<Client>(sources.size());

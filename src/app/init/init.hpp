@@ -43,9 +43,9 @@ struct DataLook {
 /// Throws UsageError where there is no file, and for generators and pipes.
 [[nodiscard]] Client count_files(const std::string& source);
 
-/// Reads the files of the clients below `clients` that exist, once or twice. Throws DataError for faulty records, and
-/// UsageError for missing columns.
-[[nodiscard]] DataLook look_at_data(ReadSettings settings, Client clients);
+/// Reads the files of the clients below `clients` that exist, once or twice. `loss` is what the owner has chosen;
+/// empty: the labels say. Throws DataError for faulty records, and UsageError for missing columns.
+[[nodiscard]] DataLook look_at_data(ReadSettings settings, Client clients, const std::string& loss);
 
 /// The place where a run is started.
 enum class LaunchPlace { here, slurm };

@@ -14,6 +14,7 @@
 #include "files/text_files.hpp"
 #include "graph/topology.hpp"
 #include "init.hpp"
+#include "loss/loss.hpp"
 #include "net/world.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run/settings/privacy_options.hpp"
@@ -41,6 +42,7 @@ struct InitConfig {
   std::string person;
   std::optional<std::string> total_epsilon;
   std::string graph;
+  std::string loss;
   LaunchPlace place = LaunchPlace::here;
   std::string output;
   bool force = false;
@@ -79,6 +81,11 @@ Options init_options(InitConfig& config) {
       option("person", "COLUMN", "name or number (from 0) of the column that tells persons apart",
              {.example = "patient", .relations = {needs("unit=person", "records stand for themselves without it")}}),
       config.person);
+  options.add(option("loss", "LOSS", "loss of the run; default: one that fits the labels", {.example = "poisson:20"}),
+              [&config](const std::string& text) {
+                static_cast<void>(loss_table().make(text));
+                config.loss = text;
+              });
   options.add(option("output", "DIR", "folder for the files; made if not there", {.initial = "."}), config.output);
   options.add(flag("force", "replace files that exist"), config.force);
   add_reading_options(options, config.reading);
@@ -158,7 +165,7 @@ void Init::choose_unit() {
   run_.person = config_.person;
   config_.reading.key = run_.person;  // no feature
   config_.reading.key_option = "--person ";
-  run_.look = look_at_data(config_.reading, run_.clients);
+  run_.look = look_at_data(config_.reading, run_.clients, config_.loss);
   print(fmt::format("  found {} records in {} file{}{}\n", run_.look.records, run_.look.files,
                     run_.look.files == 1 ? "" : "s",
                     run_.look.label.empty() ? "" : fmt::format("; label: {}", run_.look.label)));

@@ -41,6 +41,7 @@ std::string decision_lines(const DataLook& look) {
 std::string model_lines(const DataLook& look) {
   std::string text = "# What is learned. ";
   if (!look.label.empty()) text += fmt::format("The label is {}.", look.label);
+  if (look.loss.empty()) text += " For two classes; starling init knows more when it is run again after the decisions.";
   text += fmt::format("\nloss = {}\n", look.loss.empty() ? "logistic" : look.loss);
   if (!look.class_labels.empty()) {
     text += fmt::format(

@@ -40,6 +40,7 @@ struct ReportRequest {
   std::string coefficients;         ///< a format of the table of coefficients; empty: none
   bool json = false;
   bool pictures = true;
+  std::string first;  ///< of what is named: a run, or a folder of runs
   std::string output;
 };
 
@@ -138,7 +139,8 @@ void add_picture_options(Options& options, ReportRequest& request) {
                       .relations = {excludes("pictures=off", draws), excludes("html", holds)}}),
               request.picture_formats);
   options.add(
-      declared("output", "folder for the pictures, made if need be; default: RUN, of a comparison the first one",
+      declared("output",
+               "folder for the pictures, made if need be; default: RUN, of a comparison the first that is named",
                {.relations = {excludes("csv", draws), excludes("json", draws), excludes("pictures=off", draws),
                               excludes("html", holds)}}),
       request.output);
@@ -206,6 +208,7 @@ ReportRequest parse_request(const std::vector<std::string>& words) {
   ReportRequest request;
   report_options(request).parse(words);
   check(!request.runs.empty(), "no run is named. Name its directory: starling report {}", synopsis);
+  request.first = request.runs.front();
   std::vector<std::string> runs;
   for (const std::string& named : request.runs) std::ranges::copy(runs_in(named), std::back_inserter(runs));
   request.runs = std::move(runs);
@@ -235,7 +238,7 @@ ReportRequest parse_request(const std::vector<std::string>& words) {
 
 /// The folder of pictures, which is made.
 std::string picture_folder(const ReportRequest& request) {
-  if (request.output.empty()) return request.runs.front();
+  if (request.output.empty()) return request.first;
   std::error_code error;
   std::filesystem::create_directories(request.output, error);
   check<FailureError>(!error, "cannot make '{}': {}. Name another folder.", request.output, error.message());

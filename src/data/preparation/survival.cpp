@@ -103,6 +103,12 @@ class SurvivalReader final : public ForwardingReader {
   [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
 
  private:
+  /// Whether a person without an event was seen for half of the interval with this number, or longer.
+  [[nodiscard]] bool was_seen_for_half(double time, std::size_t interval) const {
+    if (interval == settings_.ends.size()) return false;
+    const double begin = interval == 0 ? 0 : settings_.ends[interval - 1];
+    return time >= begin + (settings_.ends[interval] - begin) / 2;
+  }
   /// The intervals of the next person.
   void begin_person() {
     const auto [time, is_event] = time_of(person_, place_, *reader_);
@@ -114,7 +120,7 @@ class SurvivalReader final : public ForwardingReader {
     const auto place = static_cast<std::size_t>(std::lower_bound(ends.begin(), ends.end(), time) - ends.begin());
     const bool is_later = place == ends.size();
     event_ = is_event && !is_later;
-    rows_ = event_ ? place + 1 : whole;
+    rows_ = event_ ? place + 1 : whole + (was_seen_for_half(time, whole) ? 1 : 0);
     counts_.later += is_later ? 1 : 0;
     counts_.unseen += rows_ == 0 ? 1 : 0;
     counts_.most_records = std::max(counts_.most_records, static_cast<std::int64_t>(rows_));

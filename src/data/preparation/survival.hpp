@@ -21,7 +21,7 @@ struct SurvivalSettings {
 struct SurvivalCounts {
   std::int64_t persons = 0;
   std::int64_t events = 0;        ///< written
-  std::int64_t unseen = 0;        ///< persons censored before the end of the first interval: they have no records
+  std::int64_t unseen = 0;        ///< persons censored in the first half of the first interval: they have no records
   std::int64_t later = 0;         ///< persons whose time is beyond the last interval: censored at its end
   std::int64_t most_records = 0;  ///< of a person
 };
@@ -36,8 +36,9 @@ void for_each_time(RecordReader& reader, const std::string& time, const std::fun
 /// Reader of one record for each interval in which a person is at risk (docs/methods/counts-and-times.md). A record of
 /// `reader` is a person with a time and, as its label, whether an event ended it (1) or not (0 or −1). A person with an
 /// event in interval j has records of the intervals 1 to j, of which the last has the label 1. A person without one has
-/// records of the intervals that end by its time. Features are the person's number in the source from 0 (`person`), the
-/// source's own without the time, and an indicator of each interval but the first (interval_name).
+/// records of the intervals of which it was seen for half or longer. Features are the person's number in the source
+/// from 0 (`person`), the source's own without the time, and an indicator of each interval but the first
+/// (interval_name).
 ///
 /// `counts` must outlive the reader. It goes back to begins of persons. Throws UsageError for sparse records, for
 /// a source without names or without that column, and for ends that do not ascend; next() throws RecordError for a time

@@ -1,6 +1,7 @@
 #include "categories.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -16,6 +17,11 @@ namespace {
 
 /// Reads the table with one of its two columns of text as the records' key, and `value` as their feature.
 std::unique_ptr<RecordReader> open_table(const std::string& path, const std::string& key, const std::string& other) {
+  std::error_code ignored;
+  check(std::filesystem::exists(path, ignored),
+        "--encode '{}': there is no such file. Give a table of the texts of columns, of which starling data profile "
+        "writes a draft.",
+        path);
   ReadSettings settings;
   settings.key = key;
   settings.drop = {other};

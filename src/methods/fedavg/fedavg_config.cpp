@@ -31,8 +31,7 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
   add_model_options(options, config.model);
   options.add(declared("loss", "loss of the model", {.values = [] { return values_of("Losses", loss_table()); }}),
               config.loss);
-  options.add(declared("l2", "adds (lambda/2)|x|^2 to the loss of every local step", {.initial = "0"}),
-              config.fedavg.l2);
+  options.add(declared("l2", {.initial = "0"}), config.fedavg.l2.lambda);
   options.add(
       declared("start",
                "uniform (zero; of a network values between +-1/sqrt(fan-in), made from --seed), zero, "

@@ -89,7 +89,7 @@ RuleFacts FedAvgMethod::facts_of_rule(std::optional<std::int64_t> most_records, 
   if (pairs_) facts.price = pairs_->price_of_mean(facts.price);
   if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
   if (facts.rounds) *facts.rounds *= config_.fedavg.local_steps;
-  facts.l2 = config_.fedavg.l2;
+  facts.l2 = config_.fedavg.l2.lambda;
   if (config_.given("step")) facts.step = config_.fedavg.step;
   return facts;
 }
@@ -127,6 +127,7 @@ void FedAvgMethod::open_model() {
   run_.protect_rows(config_.model.own);
   parts_.model = make_model(config_.model, *parts_.loss, run_.inputs.dataset.shape);
   dimension_ = parts_.model->dimension();
+  config_.fedavg.l2.run = config_.model.run_of_constant(run_.inputs.dataset.shape.features);
   parts_.start =
       start_of_all(config_, dimension_, own_start(config_.start, *parts_.model, parts_.loss.get(), config_.data.seed));
   choose_rounds();

@@ -73,7 +73,7 @@ void add_learning_options(Options& options, OmdConfig& config) {
       options, config, "",
       {excludes("regret", "regret counts every record alike", "Leave one of them out.").only_for("equal")});
   add_model_options(options, config.model);
-  options.add(declared("l2", {.initial = "0"}), config.omd.l2);
+  options.add(declared("l2", {.initial = "0"}), config.omd.l2.lambda);
   options.add(
       option("mirror", "MAP", "mirror map", {.values = [] { return values_of("Mirror maps", mirror_table()); }}),
       config.mirror);

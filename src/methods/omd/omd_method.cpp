@@ -58,7 +58,7 @@ RuleFacts OmdMethod::facts_of_rule(std::optional<std::int64_t> most_records, std
   if (!most_records && !facts.rounds) facts.rounds = rounds_of_endless_streams;
   if (config_.given("step")) facts.step = config_.omd.step;
   if (pairs_) facts.price = pairs_->price_of_mean(facts.price);
-  facts.l2 = config_.omd.l2;
+  facts.l2 = config_.omd.l2.lambda;
   facts.map = parts_.mirror->scale_of_steps(parameters);
   if (config_.correlation != CorrelationChoice::two_buffers) {
     facts.room = facts.map.in_exponents ? 0 : parts_.domain->room(parameters);
@@ -108,7 +108,7 @@ void OmdMethod::tune() {
 /// Sets the share of λ: the mean share of a batch that records fill. A client's batches are not all full, and those of
 /// smaller clients less so.
 void OmdMethod::weigh_penalty() {
-  if ((config_.omd.l2 == 0 && !parts_.mirror->has_penalty()) || config_.weights == ClientWeights::equal) return;
+  if ((config_.omd.l2.lambda == 0 && !parts_.mirror->has_penalty()) || config_.weights == ClientWeights::equal) return;
   const Vector records = run_.inputs.records_of_clients();
   const auto batch = static_cast<double>(config_.data.batch);
   const double room = batch * std::ceil(*std::ranges::max_element(records) / batch);
@@ -138,6 +138,7 @@ void OmdMethod::open_model() {
           "--label names another");
     }
     dimension_ = parts_.model->dimension();
+    config_.omd.l2.run = config_.model.run_of_constant(run_.inputs.dataset.shape.features);
   }
   StartModels start = read_start();
   dimension_ = start.models.value().rows();

@@ -299,7 +299,8 @@ Regret OmdPlay::find_regret_of_run() {
   data.marks = played_->marks();
   data.played = played_->played();
   data.batch = config_.data.batch;
-  data.l2 = config_.omd.l2 * config_.omd.l2_share;
+  data.l2 = config_.omd.l2;
+  data.l2.lambda *= config_.omd.l2_share;
   const MetricsPolicy policy = run_.metrics_policy();
   const EvaluationPass pass(run_.agreement, policy, *parts_.model, *parts_.domain, data,
                             [this] { return !run_.world.go_on_waiting(); });

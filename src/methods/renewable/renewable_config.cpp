@@ -56,7 +56,9 @@ void add_method_options(Options& options, RenewableConfig& config) {
                        "schedule:from=,to= or schedule:FILE: lambda by batch",
                        {.common = true, .files = named::spec}),
               config.asked_l2);
-  options.add(option("penalty", "WHOSE", "what it weighs: full (theta), or slopes (all but intercepts)"),
+  options.add(option("penalty", "WHOSE",
+                     "what --l2 weighs: full (theta: batches of one class then determine it, and noise cannot make its "
+                     "curvature negative), or slopes (all but intercepts)"),
               config.settings.penalty, {{"full", Penalty::full}, {"slopes", Penalty::slopes}});
   options.add(
       declared("start",

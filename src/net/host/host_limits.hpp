@@ -28,6 +28,9 @@ namespace starling {
 /// be seen: shells and scripts may stand between. `processes` is /proc.
 [[nodiscard]] pid_t launcher_of(pid_t process, const std::filesystem::path& processes);
 
+/// Whether the nearest such process is SLURM's, which `srun` starts, and not `mpirun` within a job.
+[[nodiscard]] bool started_by_slurm(pid_t process, const std::filesystem::path& processes);
+
 /// CPUs of this process's affinity and of its launcher's, which has not bound itself to a part of them; those that are
 /// online where no launcher is to be seen, since a rank may be bound to one of many. Within the quota, rounded up. At
 /// least 1.

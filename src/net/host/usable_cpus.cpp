@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <optional>
 #include <sched.h>
 #include <sstream>
 #include <string>
@@ -49,24 +50,41 @@ cpu_set_t affinity(pid_t process) {
   return cpus;
 }
 
+struct ProcessLine {
+  std::string name;
+  pid_t parent;
+};
+
+/// What the kernel tells of a process; none where it tells nothing.
+std::optional<ProcessLine> line_of(pid_t process, const std::filesystem::path& processes) {
+  std::ifstream file(processes / std::to_string(process) / "stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t begin = line.find('(');  // number (name) state parent …; a name may have brackets and spaces
+  const std::size_t end = line.rfind(')');
+  if (begin == std::string::npos || end == std::string::npos) return std::nullopt;
+  std::istringstream rest(line.substr(end + 1));
+  std::string state;
+  ProcessLine found{line.substr(begin + 1, end - begin - 1), 0};
+  if (!(rest >> state >> found.parent)) return std::nullopt;
+  return found;
+}
+
 }  // namespace
 
 pid_t launcher_of(pid_t process, const std::filesystem::path& processes) {
-  while (process > 1) {  // number (name) state parent …; a name may have brackets and spaces
-    std::ifstream file(processes / std::to_string(process) / "stat");
-    std::string line;
-    std::getline(file, line);
-    const std::size_t begin = line.find('(');
-    const std::size_t end = line.rfind(')');
-    if (begin == std::string::npos || end == std::string::npos) return 0;
-    if (starts_ranks(std::string_view(line).substr(begin + 1, end - begin - 1))) return process;
-    std::istringstream rest(line.substr(end + 1));
-    std::string state;
-    pid_t parent = 0;
-    if (!(rest >> state >> parent)) return 0;
-    process = parent;
+  while (process > 1) {
+    const std::optional<ProcessLine> line = line_of(process, processes);
+    if (!line) return 0;
+    if (starts_ranks(line->name)) return process;
+    process = line->parent;
   }
   return 0;
+}
+
+bool started_by_slurm(pid_t process, const std::filesystem::path& processes) {
+  const std::optional<ProcessLine> line = line_of(launcher_of(process, processes), processes);
+  return line && (line->name == "slurmstepd" || line->name == "srun");
 }
 
 int usable_cpus() {

@@ -112,9 +112,10 @@ void FedAvg::step_locally(std::size_t k, double eta) {
           drift[j] = settings_.proximal * (w[j] - common[j]);
           if (!settings_.controls) continue;
           drift[j] += common[d + j] - controls[k][j];
-          local[d + j] += factor * direction[j] + settings_.l2 * w[j];
+          local[d + j] += factor * direction[j];
         }
-        if (settings_.l2 != 0) scale(1 - eta * settings_.l2, w);
+        if (settings_.controls) settings_.l2.add_gradient(1, w, MutableView(local).subspan(d));
+        settings_.l2.shrink(eta, w);
         axpy(-eta * factor, direction, w);
         if (!drift.empty()) axpy(-eta, drift, w);
       },

@@ -35,6 +35,7 @@
 #include <optional>
 #include <string>
 
+#include "model/squared_penalty.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
 #include "protocol/aggregated/error_feedback.hpp"
 #include "protocol/step_schedule.hpp"
@@ -44,10 +45,10 @@ namespace starling {
 /// Settings of a run; η_t is the step schedule's length of step t.
 struct FedAvgSettings : StepSchedule {
   Round rounds = 1;
-  Round local_steps = 1;  ///< E
-  double l2 = 0;          ///< λ of the penalty (λ/2)‖w‖²; added after the release, since it depends on no record
-  double proximal = 0;    ///< μ of FedProx
-  bool controls = false;  ///< whether steps have the control variates of SCAFFOLD
+  Round local_steps = 1;             ///< E
+  SquaredPenalty l2;                 ///< added after the release, since it depends on no record
+  double proximal = 0;               ///< μ of FedProx
+  bool controls = false;             ///< whether steps have the control variates of SCAFFOLD
   std::string precision = "double";  ///< quantiser of messages
 
   /// Length of a local step, counted from 0 over the run, in round t >= 0. `zero_at` counts local steps.

@@ -149,7 +149,7 @@ void DecentralizedOmd::play(std::size_t k, Round t, View x, const Secret<Batch>&
   const Mechanism& mechanism = learning_->mechanism;
   const auto evaluate = [&](Vector& gradient, Score& tally, double& played, const Batch& records) {
     Score score = learning_->model.evaluate(x, records, mechanism.clip(), gradient);
-    const double penalty = settings_.l2 != 0 ? 0.5 * settings_.l2 * dot(x, x) : 0;
+    const double penalty = settings_.l2.value(x);
     played += factor(k) * score.loss / static_cast<double>(mechanism.settings().batch) + settings_.l2_share * penalty;
     score.loss += penalty * static_cast<double>(score.records);
     tally += score;
@@ -171,9 +171,7 @@ ReleaseAddress DecentralizedOmd::add_noise(std::size_t k, Round t, double price)
 void DecentralizedOmd::release(std::size_t k, Round t, View x, const Secret<Batch>& batch, double price) {
   const ReleaseAddress address = add_noise(k, t, price);
   played_.rounds[k].add(t);
-  if (settings_.l2 != 0) {
-    noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2 * settings_.l2_share, x, gradient); });
-  }
+  noisy_gradient_.update([&](Vector& gradient) { settings_.l2.add_gradient(settings_.l2_share, x, gradient); });
   if (learning_->constraints == nullptr) return;
   learning_->constraints->bend(k, address, price, learning_->keys[k], settings_.step_at(t), x, batch, noisy_gradient_);
 }

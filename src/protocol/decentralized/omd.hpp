@@ -14,6 +14,7 @@
 #include "data/stream.hpp"
 #include "mirror/mirror.hpp"
 #include "mirror/positive_coordinates.hpp"
+#include "model/squared_penalty.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "protocol/constraints/long_term_constraints.hpp"
 #include "protocol/decentralized/mixer.hpp"
@@ -104,7 +105,7 @@ struct OmdSettings : StepSchedule {
   /// pairs is large in its own.
   bool plays_mixed = false;
   Round closing = 0;  ///< rounds of mixing alone that belong to the last round
-  double l2 = 0;      ///< λ of the penalty (λ/2)‖x‖²; added after the release, since it depends on no record
+  SquaredPenalty l2;  ///< added after the release, since it depends on no record
   /// N̄/(m T) where every record counts alike: gradients of the T batches of m records of a pass are that much shorter
   /// than means over a full batch, and so is λx.
   double l2_share = 1;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <unistd.h>
 
 #include "console/version.hpp"
 #include "core/digest.hpp"
 #include "data/serving/partition.hpp"
 #include "files/tell_user.hpp"
 #include "files/terminal.hpp"
+#include "net/host/host_limits.hpp"
 #include "output/model_file/scorer.hpp"
 #include "personal_models.hpp"
 #include "privacy/statement/statement.hpp"
@@ -272,8 +274,10 @@ Summary begin_summary(const BegunRun& begun, std::size_t dimension, Round planne
   summary.command = run.command;
   summary.command_line = run.start.command_line;
   if (ranks > 1) {
-    const char* const crowded = oversubscribed() ? "--oversubscribe " : "";
-    summary.command_line = fmt::format("mpirun {}-n {} {}", crowded, ranks, run.start.command_line);
+    const char* const launcher = started_by_slurm(getppid(), "/proc") ? "srun"
+                                 : oversubscribed()                   ? "mpirun --oversubscribe"
+                                                                      : "mpirun";
+    summary.command_line = fmt::format("{} -n {} {}", launcher, ranks, run.start.command_line);
   }
   summary.clients = run.inputs.layout->clients();
   summary.members = run.inputs.members;

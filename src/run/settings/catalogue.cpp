@@ -65,7 +65,8 @@ const std::vector<Option>& catalogue() {
                             excludes("model=mlp|cnn", "each layer of a network has its own", "Leave --intercept out.")
                                 .only_for("yes|true")}}),
       flag("json", "print the summary as one JSON object on stdout", {.effect = Option::Effect::none}),
-      option("l2", "LAMBDA", "adds (lambda/2)|x|^2 to the loss", {.range = {0, 1e12}, .example = "0.01"}),
+      option("l2", "LAMBDA", "adds (lambda/2)|x|^2 to the loss, where x leaves out the constants of --intercept",
+             {.range = {0, 1e12}, .example = "0.01"}),
       option("lazy", "SHARE", "share of its mass, 0 to below 1, that a client keeps before it splits the rest",
              {.initial = "0", .range = {0, 0.999999}, .unit = "share, 0 to 1"}),
       option("local-steps", "E",

@@ -28,6 +28,10 @@ struct ModelChoice {
   std::optional<bool> asked_intercept;  ///< of a linear model; none: nobody has said or chosen
 
   [[nodiscard]] bool intercept() const { return asked_intercept.value_or(false); }
+  /// Length of a run of parameters that ends with its constant, which `--l2` leaves free; 0: the model has none.
+  [[nodiscard]] std::size_t run_of_constant(std::size_t features) const {
+    return kind == Kind::linear && !own && intercept() ? features + 1 : 0;
+  }
   [[nodiscard]] bool is_network() const { return kind == Kind::perceptron || kind == Kind::convolutional; }
 };
 

@@ -137,7 +137,8 @@ std::string why_no_rule(const TunedConfig& config) {
     if (config.model.kind == ModelChoice::Kind::location) return "the model location";
     if (config.model.is_network() && !loss->classifies()) return fmt::format("networks with the loss {}", config.loss);
     if (config.model.is_network() && config.privacy.protects() && !config.privacy.mechanism_row().gaussian())
-      return "networks under other than Gaussian noise";
+      return "networks under other than Gaussian noise, which has one and hides many parameters by far less "
+             "(--mechanism gaussian --delta 1e-5)";
   }
   if (config.privacy.unit == PrivacyUnit::component) return "--unit component";
   if (config.privacy.prices_change()) return "prices that change over the rounds";
@@ -260,6 +261,10 @@ bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t
 
 std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& facts) {
   const bool is_linear = config.model.kind == ModelChoice::Kind::linear && !config.model.own;
+  if (!is_linear && facts.noise == ChargeKind::laplace) {
+    return "what noise costs is known of linear models alone. Gaussian noise hides many parameters by far less: "
+           "--mechanism gaussian --delta 1e-5";
+  }
   if (!is_linear) return "what noise costs is known of linear models alone";
   if (!std::isinf(facts.room) || !facts.map.is_euclidean())
     return "what noise costs is known of Euclidean steps without bounds alone";

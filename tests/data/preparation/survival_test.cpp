@@ -36,9 +36,9 @@ TEST_F(Survival, HasARecordForEachIntervalAtRisk) {
   EXPECT_EQ(counts_.most_records, 2);
 }
 
-// An event within an interval counts in it; who is censored within one is not at risk there.
-TEST_F(Survival, CensorsAtTheLastIntervalThatIsWhole) {
-  write("1,1.5,1\n2,1.5,0\n3,0.5,0\n4,9,1\n5,0,1\n");
+// An event within an interval counts in it; who is censored within one has lived through it if half of it was seen.
+TEST_F(Survival, CensorsAtTheMiddleOfAnInterval) {
+  write("1,1.5,1\n2,1.4,0\n3,0.4,0\n4,9,1\n5,0,1\n6,3,0\n7,0.5,0\n");
   const Plains records = read_all(*open());
   EXPECT_EQ(records, (Plains{{{0, 1, 0, 0}, {}, 0},
                              {{0, 1, 1, 0}, {}, 1},
@@ -46,7 +46,11 @@ TEST_F(Survival, CensorsAtTheLastIntervalThatIsWhole) {
                              {{3, 4, 0, 0}, {}, 0},
                              {{3, 4, 1, 0}, {}, 0},
                              {{3, 4, 0, 1}, {}, 0},
-                             {{4, 5, 0, 0}, {}, 1}}));
+                             {{4, 5, 0, 0}, {}, 1},
+                             {{5, 6, 0, 0}, {}, 0},
+                             {{5, 6, 1, 0}, {}, 0},
+                             {{5, 6, 0, 1}, {}, 0},
+                             {{6, 7, 0, 0}, {}, 0}}));
   EXPECT_EQ(counts_.unseen, 1);
   EXPECT_EQ(counts_.later, 1);
   EXPECT_EQ(counts_.events, 2);

@@ -77,6 +77,13 @@ TEST(Launcher, IsFoundAboveShellsAndScripts) {
   EXPECT_EQ(launcher_of(40, processes), 20);
   EXPECT_EQ(launcher_of(70, processes), 60);
   for (const pid_t none : {0, 1, 10, 50, 80}) EXPECT_EQ(launcher_of(none, processes), 0) << none;
+  process(90, "slurmstepd", 1);
+  process(91, "bash", 90);
+  process(92, "mpirun", 91);
+  process(93, "starling", 92);
+  EXPECT_TRUE(started_by_slurm(91, processes));
+  EXPECT_FALSE(started_by_slurm(93, processes));
+  EXPECT_FALSE(started_by_slurm(10, processes));
 }
 
 /// What `step` returns in a process of its own.

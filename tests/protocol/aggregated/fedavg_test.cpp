@@ -167,12 +167,12 @@ class FedAvgOfHuber : public testing::Test {
 // The penalty as it stands in the header.
 TEST_F(FedAvgOfHuber, MakesLocalStepsUntilStreamsEnd) {
   FedAvgSettings settings = settings_of(3);
-  settings.l2 = 0.05;
+  settings.l2.lambda = 0.05;
   const auto plain = serial_path(settings, by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
     if (!has_batch(u, s)) return false;
     const Batch& batch = records_[u][static_cast<std::size_t>(s)];
     Vector step(w.size());
-    for (std::size_t j = 0; j < w.size(); ++j) step[j] = settings.l2 * w[j];
+    for (std::size_t j = 0; j < w.size(); ++j) step[j] = settings.l2.lambda * w[j];
     add_huber(1.345, batch, w, step);
     axpy(-eta, step, w);
     return true;
@@ -198,7 +198,7 @@ TEST_F(FedAvgOfHuber, CorrectsLocalStepsAsALoopDoes) {
   constexpr std::size_t steps = 3;
   for (const bool controls : {false, true}) {
     FedAvgSettings settings = settings_of(steps);
-    settings.l2 = 0.05;
+    settings.l2.lambda = 0.05;
     settings.proximal = 0.3;
     settings.controls = controls;
     std::vector<Vector> path{four_coefficients().value()};
@@ -216,7 +216,7 @@ TEST_F(FedAvgOfHuber, CorrectsLocalStepsAsALoopDoes) {
         std::size_t e = 0;
         for (; e < steps && has_batch(u, t * static_cast<Round>(steps) + static_cast<Round>(e)); ++e) {
           Vector direction(d);
-          axpy(settings.l2, w, direction);
+          axpy(settings.l2.lambda, w, direction);
           add_huber(1.345, records_[u][static_cast<std::size_t>(t) * steps + e], w, direction);
           axpy(1, direction, sum);
           axpy(settings.proximal, w, direction);

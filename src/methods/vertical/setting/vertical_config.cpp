@@ -128,6 +128,9 @@ void check_needless_options(const VerticalConfig& config) {
         "--positive with --loss {}: it makes labels -1 and 1, and the loss counts classes from 0. Leave it out, or use "
         "--loss logistic.",
         Spec::parse(config.loss).name());
+  check(config.data.positive.empty() || config.loss != "mse",
+        "--positive with --loss mse: labels would be the numbers -1 and 1, and no class would be foretold. Give --loss "
+        "logistic, or squared for these numbers.");
   check(
       config.held_out.empty() || !config.parties.empty() || !is_spectrum(config.source.value_or("synthetic:spectrum")),
       "--test with a spectrum: its rounds have test records of their own. Leave --test out.");
