@@ -11,7 +11,7 @@
 #include <hdf5.h>
 
 #include "core/digest.hpp"
-#include "net/world.hpp"
+#include "net/host/mpi_session.hpp"
 #include "options/toml_file.hpp"
 
 namespace starling {

@@ -14,6 +14,7 @@
 #include "files/durable_file.hpp"
 #include "hdf5/file.hpp"
 #include "model/model.hpp"
+#include "net/host/mpi_session.hpp"
 #include "output/model_file/saved_model.hpp"
 #include "protocol/own_model/own_model.hpp"
 #include "report/view/summary_view.hpp"

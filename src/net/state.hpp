@@ -19,6 +19,7 @@
 #include <mpi.h>
 
 #include "core/columns.hpp"
+#include "net/host/mpi_session.hpp"
 #include "net/seal/seal.hpp"
 #include "net/signal_handlers.hpp"
 #include "net/world.hpp"

@@ -1,4 +1,4 @@
-/// The ranks of a run: start and end of MPI, the control channel for errors and stop requests, and the watchdog.
+/// The ranks of a run: the control channel for errors and stop requests, and the watchdog.
 ///
 /// No header of the net module includes mpi.h. Only this module is linked to the MPI library.
 #pragma once
@@ -11,26 +11,6 @@
 #include "net/seal/seal_terms.hpp"
 
 namespace starling {
-
-/// MPI in a process that embeds starling: started by the constructor, unless the process has started it, and then
-/// finalized by the destructor, unless the process has finalized it. Both are **collective**. While it lives, a process
-/// may have one World after the other. Throws FailureError if MPI has been finalized before.
-///
-/// Before MPI starts, the constructor asks Open MPI to yield when idle if this host has more ranks than CPUs. Without
-/// yielding, a round among waiting ranks takes milliseconds.
-class MpiSession {
- public:
-  MpiSession();
-  ~MpiSession();
-  MpiSession(const MpiSession&) = delete;
-  MpiSession& operator=(const MpiSession&) = delete;
-
-  [[nodiscard]] int rank() const;
-  [[nodiscard]] int size() const;
-
- private:
-  bool started_ = false;
-};
 
 /// Ranks of one run; one object at a time in a process. Construction starts MPI and destruction finalizes MPI, unless
 /// an MpiSession has. Both are **collective**.
@@ -86,15 +66,5 @@ class World {
  private:
   std::unique_ptr<State> state_;
 };
-
-/// Name and version of the MPI library. Needs no World.
-[[nodiscard]] std::string mpi_version();
-
-/// Number of CPUs of this host that the job may use, within the quota of its control groups. SLURM's count comes first,
-/// else the CPUs of the launcher's affinity; all online CPUs where no launcher is seen. Needs no World.
-[[nodiscard]] int cpus_of_this_host();
-
-/// Whether this job has more ranks than CPUs on this host, according to the launcher. Needs no World.
-[[nodiscard]] bool oversubscribed();
 
 }  // namespace starling

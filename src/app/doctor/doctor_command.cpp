@@ -11,6 +11,7 @@
 #include "files/tell_user.hpp"
 #include "graph/analysis/analysis.hpp"
 #include "net/agreement.hpp"
+#include "net/host/mpi_session.hpp"
 #include "protocol/decentralized/mixer.hpp"
 #include "run/launch.hpp"
 #include "run/settings/schedule_options.hpp"

@@ -19,6 +19,7 @@
 #include "doctor_checks.hpp"
 #include "net/agreement.hpp"
 #include "net/host/host_limits.hpp"
+#include "net/host/mpi_session.hpp"
 #include "output/directory/disk_trial.hpp"
 #include "report/view/summary_view.hpp"
 #include "run/launch.hpp"

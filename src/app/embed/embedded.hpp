@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/check.hpp"
+#include "net/host/mpi_session.hpp"
 #include "net/world.hpp"
 
 namespace starling {

@@ -15,7 +15,7 @@
 #include "graph/topology.hpp"
 #include "init.hpp"
 #include "loss/loss.hpp"
-#include "net/world.hpp"
+#include "net/host/mpi_session.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run/settings/privacy_options.hpp"
 #include "run/settings/source_options.hpp"

@@ -12,7 +12,7 @@
 #include "console/print.hpp"
 #include "core/check.hpp"
 #include "files/tell_user.hpp"
-#include "output/directory/private_place.hpp"
+#include "output/directory/private_folders.hpp"
 #include "privacy/accounting/in_words.hpp"
 #include "privacy/accounting/spending.hpp"
 #include "privacy/ledger/ledger_reading.hpp"

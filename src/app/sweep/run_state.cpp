@@ -7,7 +7,7 @@
 #include "files/durable_file.hpp"
 #include "files/text_files.hpp"
 #include "output/directory/history.hpp"
-#include "output/directory/private_place.hpp"
+#include "output/directory/private_folders.hpp"
 #include "sweep.hpp"
 
 namespace starling {

@@ -10,6 +10,7 @@
 #include "core/check.hpp"
 #include "net/agreement.hpp"
 #include "net/host/host_limits.hpp"
+#include "net/host/mpi_session.hpp"
 #include "net/sealed_parts.hpp"
 #include "net/state.hpp"
 

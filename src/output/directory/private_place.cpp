@@ -4,94 +4,20 @@
 #include <cstddef>
 #include <random>
 #include <set>
-#include <sstream>
-#include <sys/stat.h>
-#include <tuple>
 #include <utility>
 
 #include "core/check.hpp"
 #include "core/digest.hpp"
-#include "core/text/exact_number.hpp"
 #include "files/durable_file.hpp"
 #include "net/probes/latency_probes.hpp"
 #include "output/directory/owners_file.hpp"
-#include "output/directory/run_identity.hpp"
 
 namespace starling {
-
-namespace {
-
-/// Numbers of the folders that have clients and are of use, ascending.
-std::vector<int> usable_folders(const Layout& before, const std::vector<int>& gone) {
-  std::vector<int> usable;
-  for (int r = 0; r < before.ranks(); ++r) {
-    if (before.count(r) > 0 && !std::ranges::binary_search(gone, r)) usable.push_back(r);
-  }
-  return usable;
-}
-
-bool sees_folder(const RanksOfPlace& place, int folder) {
-  return std::ranges::binary_search(place.folders, folder);
-}
-
-/// Ranks on a host without a folder of use would have nothing to do, unless they are behind the others and get new
-/// clients.
-void refuse_idle_hosts(const std::vector<RanksOfPlace>& places, const std::vector<int>& usable, std::size_t last,
-                       bool joining) {
-  int first = 0;
-  for (std::size_t k = 0; k < places.size(); ++k) {
-    check((joining && k > last) || std::ranges::any_of(usable, [&](int r) { return sees_folder(places[k], r); }),
-          "rank {} is on {}, which has no private folder of the run: clients stay on the hosts of their folders; only "
-          "clients that join go to others, to ranks behind all that had clients. Start ranks on the hosts that have "
-          "folders.",
-          first, places[k].host);
-    first += places[k].ranks;
-  }
-}
-
-/// The first clients of ranks that share the clients from `first` to before `end` evenly.
-void share_evenly(Client first, Client end, int ranks, std::vector<Client>& firsts) {
-  const Layout even(end - first, ranks);
-  for (int r = 0; r < ranks; ++r) firsts.push_back(first + even.first(r));
-}
-
-}  // namespace
-
-Layout layout_of_folders(const Layout& before, const std::vector<int>& gone, Client clients,
-                         const std::vector<RanksOfPlace>& places) {
-  const std::vector<int> usable = usable_folders(before, gone);
-  std::vector<Client> ends(places.size(), 0);  // the first client behind those of each place
-  std::size_t p = 0;
-  for (const int r : usable) {
-    const std::size_t from = p;
-    while (p < places.size() && !sees_folder(places[p], r)) ++p;
-    check(p < places.size(),
-          "no rank from those on {} on sees the private folder of clients {} to {}: each rank has clients that follow "
-          "one another, and each client stays on the host of its private folder. Start ranks on the hosts in the order "
-          "of their clients, as private-folders of the run directory has them.",
-          places[from].host, before.first(r), before.first(r + 1) - 1);
-    ends[p] = before.first(r + 1);
-  }
-  refuse_idle_hosts(places, usable, p, clients > before.clients());
-  ends[p] = p + 1 < places.size() ? before.clients() : clients;
-  std::vector<Client> firsts;
-  Client first = 0;
-  for (std::size_t k = 0; k <= p; ++k) {
-    share_evenly(first, std::max(first, ends[k]), places[k].ranks, firsts);
-    first = std::max(first, ends[k]);
-  }
-  int behind = 0;
-  for (std::size_t k = p + 1; k < places.size(); ++k) behind += places[k].ranks;
-  if (behind > 0) share_evenly(first, clients, behind, firsts);
-  firsts.push_back(clients);
-  return Layout::of_blocks(std::move(firsts));
-}
 
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* index_name = "/private-folders";
 constexpr std::string_view host_place = "{host}";
 
 std::string on_host(std::string pattern, const std::string& host) {
@@ -109,94 +35,15 @@ void write(const std::string& file, const std::string& text, mode_t mode) {
   require_written(replace_file(file, text, mode), file);
 }
 
-/// The name of a private folder, as RANK or RANK.MOVES.
-struct FolderName {
-  int rank = 0;
-  int moves = 0;  ///< how often clients had moved before
-
-  [[nodiscard]] std::string text() const {
-    return moves == 0 ? fmt::format("{}", rank) : fmt::format("{}.{}", rank, moves);
-  }
-  /// None for another name.
-  [[nodiscard]] static std::optional<FolderName> of(const fs::path& folder) {
-    const std::string name = folder.filename().string();
-    const std::size_t point = name.find('.');
-    const auto rank = exact_number<std::int64_t>(std::string_view(name).substr(0, point));
-    const auto moves =
-        exact_number<std::int64_t>(point == std::string::npos ? "0" : std::string_view(name).substr(point + 1));
-    if (!rank || !moves) return std::nullopt;
-    const FolderName found{static_cast<int>(*rank), static_cast<int>(*moves)};
-    return found.text() == name ? std::optional(found) : std::nullopt;
-  }
-};
-
 }  // namespace
-
-std::vector<Round> checkpoint_rounds(const fs::directory_iterator& files) {
-  std::vector<Round> rounds;
-  for (const auto& entry : files) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(checkpoint_prefix)) continue;
-    const auto round = exact_number<Round>(std::string_view(name).substr(checkpoint_prefix.size()));
-    if (round && *round >= 0) rounds.push_back(*round);
-  }
-  std::ranges::sort(rounds);
-  return rounds;
-}
-
-struct PrivatePlace::Sight {
-  int rank = 0;
-  std::string host;
-  std::string path;
-  std::string id;        ///< the same of two sights of one folder, different of a copy
-  Round round = 0;       ///< of the newest checkpoint
-  long long ledger = 0;  ///< bytes of the ledger
-  [[nodiscard]] auto age() const { return std::tie(round, ledger); }
-  [[nodiscard]] std::string text() const {
-    return fmt::format("{} {} {} {} {} {}\n", rank, host, id, round, ledger, path);
-  }
-  [[nodiscard]] std::string shown() const {
-    return fmt::format("'{}' on {} (checkpoint of round {}, {} bytes of ledger)", path, host, round, ledger);
-  }
-
-  static Sight of(int rank, const std::string& host, const std::string& folder);
-  static std::vector<Sight> in(const std::string& text);
-};
-
-PrivatePlace::Sight PrivatePlace::Sight::of(int rank, const std::string& host, const std::string& folder) {
-  Sight sight{rank, host, folder, "", 0, 0};
-  struct stat status {};
-  if (::stat(folder.c_str(), &status) == 0) {
-    sight.id = fmt::format("{}.{}.{}", status.st_ino, status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
-  }
-  std::error_code ignored;
-  const std::vector<Round> rounds = checkpoint_rounds(fs::directory_iterator(folder, ignored));
-  if (!rounds.empty()) sight.round = rounds.back();
-  const auto bytes = fs::file_size(folder + "/ledger", ignored);
-  if (!ignored) sight.ledger = static_cast<long long>(bytes);
-  return sight;
-}
-
-std::vector<PrivatePlace::Sight> PrivatePlace::Sight::in(const std::string& text) {
-  std::vector<Sight> sights;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    Sight sight;
-    words >> sight.rank >> sight.host >> sight.id >> sight.round >> sight.ledger;
-    std::getline(words >> std::ws, sight.path);
-    sights.push_back(sight);
-  }
-  return sights;
-}
 
 /// Throws UsageError if a folder is there twice and one of them is older: what it lacks would be played or charged
 /// anew.
-void PrivatePlace::refuse_copies(const std::string& run, const std::vector<Sight>& sights) {
-  std::map<int, Sight> first;
-  for (const Sight& sight : sights) {
+void PrivatePlace::refuse_copies(const std::string& run, const std::vector<FolderSight>& sights) {
+  std::map<int, FolderSight> first;
+  for (const FolderSight& sight : sights) {
     const auto [at, is_new] = first.emplace(sight.rank, sight);
-    const Sight& other = at->second;
+    const FolderSight& other = at->second;
     if (is_new || sight.id == other.id || sight.age() == other.age()) continue;
     const bool newer = sight.age() > other.age();
     throw UsageError(fmt::format(
@@ -204,35 +51,6 @@ void PrivatePlace::refuse_copies(const std::string& run, const std::vector<Sight
         "Remove the older one, or move it away.",
         run, sight.rank, (newer ? sight : other).shown(), (newer ? other : sight).shown()));
   }
-}
-
-struct PrivatePlace::Index {
-  struct Line {
-    std::string host;
-    std::string path;
-  };
-  std::string token;
-  int moves = 0;              ///< before clients came to these folders
-  std::vector<Line> folders;  ///< by rank
-
-  static Index of(const std::string& text);
-};
-
-PrivatePlace::Index PrivatePlace::Index::of(const std::string& text) {
-  std::istringstream lines(text);
-  Index index;
-  std::string first;
-  std::getline(lines, first);
-  std::istringstream(first) >> index.token >> index.moves;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    Index::Line folder;
-    std::string rank;
-    words >> rank >> folder.host;
-    std::getline(words >> std::ws, folder.path);
-    index.folders.push_back(folder);
-  }
-  return index;
 }
 
 std::string PrivatePlace::make_token() {
@@ -260,31 +78,11 @@ std::string PrivatePlace::earlier_folder(int rank) const {
   return found != found_.end() ? found->second : fmt::format("{}/{}", path_, FolderName{rank, moves_}.text());
 }
 
-bool PrivatePlace::has_token(const std::string& folder, const std::string& token) {
-  return !token.empty() && read_whole_file(folder + "/" + mark_name) == token + "\n";
-}
-
-std::vector<std::string> private_folders_of(const std::string& run) {
-  std::vector<std::string> folders;
-  if (const auto text = read_whole_file(run + index_name)) {
-    for (const auto& each : PrivatePlace::Index::of(*text).folders) folders.push_back(each.path);
-    return folders;
-  }
-  const std::optional<RunIdentity> identity = RunIdentity::find(run);
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(run + "/private", ignored)) {
-    const std::optional<FolderName> name = FolderName::of(entry.path());
-    if (name && (!identity || name->moves == identity->moves)) folders.push_back(entry.path().string());
-  }
-  std::ranges::sort(folders);
-  return folders;
-}
-
 /// The content of private-folders, as rank 0 reads it; empty without the file. **Collective.**
-PrivatePlace::Index PrivatePlace::take_index(Agreement& agreement) {
+FolderIndex PrivatePlace::take_index(Agreement& agreement) {
   std::string text;
-  if (agreement.rank() == 0) text = read_whole_file(run_ + index_name).value_or("");
-  const Index index = Index::of(agreement.broadcast(declare_public(text)));
+  if (agreement.rank() == 0) text = read_whole_file(run_ + folder_index_file).value_or("");
+  const FolderIndex index = FolderIndex::of(agreement.broadcast(declare_public(text)));
   token_ = index.token;
   return index;
 }
@@ -327,42 +125,42 @@ void PrivatePlace::begin(Agreement& agreement) {
 }
 
 void PrivatePlace::mark(const std::string& folder) const {
-  if (own_) write(folder + "/" + mark_name, token_ + "\n", S_IRUSR | S_IWUSR);
+  if (own_) write(folder + "/" + token_file, token_ + "\n", S_IRUSR | S_IWUSR);
 }
 
 /// This rank's view, for all: a line for each folder of the run that it sees; and for each in the place that is no such
 /// folder, of an earlier state or of another run.
-PrivatePlace::View PrivatePlace::look(const Index& index) {
+PrivatePlace::View PrivatePlace::look(const FolderIndex& index) {
   std::vector<std::string> places;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(path_, none)) places.push_back(entry.path().string());
   std::ranges::sort(places);
-  for (const Index::Line& line : index.folders) {
+  for (const FolderIndex::Line& line : index.folders) {
     if (fs::path(line.path).parent_path() != path_) places.push_back(line.path);
   }
   View view;
   for (const std::string& place : places) {
     const std::optional<FolderName> name = FolderName::of(place);
-    if (!name || !fs::exists(place + "/" + mark_name, none)) continue;
+    if (!name || !fs::exists(place + "/" + token_file, none)) continue;
     const bool is_current = name->moves == moves_ && has_token(place, token_);
     if (is_current) found_.emplace(name->rank, place);
-    (is_current ? view.folders : view.others) += Sight::of(name->rank, host_, place).text();
+    (is_current ? view.folders : view.others) += FolderSight::of(name->rank, host_, place).text();
   }
   return view;
 }
 
 /// Each rank sees its own folder; where clients move, each folder is on some host.
-void PrivatePlace::require(const Index& index, int ranks, const std::vector<Sight>& all,
-                           const std::vector<Sight>& others, bool move) const {
+void PrivatePlace::require(const FolderIndex& index, int ranks, const std::vector<FolderSight>& all,
+                           const std::vector<FolderSight>& others, bool move) const {
   std::set<int> seen;
-  for (const Sight& sight : all) seen.insert(sight.rank);
+  for (const FolderSight& sight : all) seen.insert(sight.rank);
   for (int r = move ? 0 : rank_; r < (move ? ranks : rank_ + 1); ++r) {
     if (move ? seen.contains(r) : found_.contains(r)) continue;
     const auto at = static_cast<std::size_t>(r);
     const bool known = at < index.folders.size();
     const std::string last = known ? fmt::format("'{}' on {}", index.folders[at].path, index.folders[at].host) : "lost";
     const auto other = std::ranges::find_if(
-        others, [&](const Sight& sight) { return sight.rank == r && (move || sight.host == host_); });
+        others, [&](const FolderSight& sight) { return sight.rank == r && (move || sight.host == host_); });
     const std::string of_other = other == others.end() ? ""
                                                        : fmt::format(
                                                              "; {} is of an earlier state of the run, before its "
@@ -410,37 +208,38 @@ void PrivatePlace::find(Agreement& agreement, int ranks, int moves, std::optiona
   removes_earlier_ = true;
   if (!own_) return;
   rank_ = agreement.rank();
-  const Index index = take_index(agreement);
+  const FolderIndex index = take_index(agreement);
   agreement.together([&] {
-    check(!token_.empty(), "'{}{}' is gone: it says where private folders are. Bring it back.", run_, index_name);
+    check(!token_.empty(), "'{}{}' is gone: it says where private folders are. Bring it back.", run_,
+          folder_index_file);
   });
   removes_earlier_ = index.moves < moves_;  // a crash came before the latest folders were noted
   View view;
   agreement.together([&] { view = look(index); });
-  const std::vector<Sight> all = note_places(agreement, view.folders);
+  const std::vector<FolderSight> all = note_places(agreement, view.folders);
   const std::vector<std::string> others = agreement.all_gather(declare_public(view.others));
   agreement.together([&] { refuse_copies(run_, all); });
   const bool move = change || ranks != agreement.ranks();
   agreement.together([&] {
     if (change != Membership::Change::Kind::loss)
-      require(index, ranks, all, Sight::in(fmt::format("{}", fmt::join(others, ""))), move);
+      require(index, ranks, all, FolderSight::in(fmt::format("{}", fmt::join(others, ""))), move);
   });
   all_see_own_ = ranks == agreement.ranks() && agreement.all(declare_public(sees(rank_)));
 }
 
 /// Finds out which ranks see the same folders. Returns what one rank of each place sees. **Collective.**
-std::vector<PrivatePlace::Sight> PrivatePlace::note_places(Agreement& agreement, const std::string& seen) {
+std::vector<FolderSight> PrivatePlace::note_places(Agreement& agreement, const std::string& seen) {
   std::string key;
-  for (const Sight& sight : Sight::in(seen)) key += fmt::format("{} {} ", sight.rank, sight.id);
+  for (const FolderSight& sight : FolderSight::in(seen)) key += fmt::format("{} {} ", sight.rank, sight.id);
   const std::vector<std::string> keys = agreement.all_gather(declare_public(sha256(key + path_)));
   const std::vector<std::string> hosts = agreement.all_gather(declare_public(host_));
   std::map<std::string, int> first;
   for (std::size_t r = 0; r < keys.size(); ++r) first.emplace(keys[r], static_cast<int>(r));
   const bool speaks = first.at(keys[static_cast<std::size_t>(rank_)]) == rank_;
   const std::vector<std::string> texts = agreement.all_gather(declare_public(speaks ? seen : std::string()));
-  std::vector<Sight> all;
+  std::vector<FolderSight> all;
   for (const std::string& text : texts) {
-    const std::vector<Sight> here = Sight::in(text);
+    const std::vector<FolderSight> here = FolderSight::in(text);
     all.insert(all.end(), here.begin(), here.end());
   }
   turns_.clear();
@@ -452,7 +251,8 @@ std::vector<PrivatePlace::Sight> PrivatePlace::note_places(Agreement& agreement,
     }
     places_.push_back({1, hosts[r], {}});
     std::set<int> folders;
-    for (const Sight& sight : Sight::in(texts[static_cast<std::size_t>(first.at(keys[r]))])) folders.insert(sight.rank);
+    for (const FolderSight& sight : FolderSight::in(texts[static_cast<std::size_t>(first.at(keys[r]))]))
+      folders.insert(sight.rank);
     places_.back().folders.assign(folders.begin(), folders.end());
   }
   return all;
@@ -491,7 +291,7 @@ void PrivatePlace::note(Agreement& agreement) const {
     if (agreement.rank() != 0) return;
     std::string text = fmt::format("{} {}\n", token_, moves_);
     for (std::size_t r = 0; r < lines.size(); ++r) text += fmt::format("{} {}\n", r, lines[r]);
-    write(run_ + index_name, text, readable_by_all);
+    write(run_ + folder_index_file, text, readable_by_all);
   });
 }
 

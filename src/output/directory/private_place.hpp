@@ -14,34 +14,13 @@
 #include "core/clients/membership.hpp"
 #include "core/links.hpp"
 #include "net/agreement.hpp"
+#include "output/directory/folder_layout.hpp"
+#include "output/directory/private_folders.hpp"
 
 namespace starling {
 
-/// Ranks that follow one another and see the same private folders.
-struct RanksOfPlace {
-  int ranks = 0;
-  std::string host;          ///< of the first of them
-  std::vector<int> folders;  ///< numbers of the private folders that they see, ascending
-};
-
-/// A layout of `clients` clients, the first of which have private folders with the layout `before`. Folders `gone`
-/// (ascending) are of no use. The clients of each other folder are on ranks that see it; ranks of one place share
-/// theirs evenly. Clients of gone folders go with their neighbours. New clients are on the places behind those of the
-/// others, or on the last of these. Throws UsageError if no such layout exists, since each rank has one contiguous
-/// block, or if a place has no folder of use and gets no new client.
-[[nodiscard]] Layout layout_of_folders(const Layout& before, const std::vector<int>& gone, Client clients,
-                                       const std::vector<RanksOfPlace>& places);
-
 /// Throws UsageError unless the text is a value of `--private`.
 void check_private_place(const std::string& pattern);
-
-/// Private folders of the run in a directory: those below it, else those that private-folders names, on whatever host.
-[[nodiscard]] std::vector<std::string> private_folders_of(const std::string& run);
-
-/// Name of a checkpoint in a private folder, before its round.
-inline constexpr std::string_view checkpoint_prefix = "checkpoint-";
-/// The rounds of the checkpoints among the files of a private folder, rising.
-[[nodiscard]] std::vector<Round> checkpoint_rounds(const std::filesystem::directory_iterator& files);
 
 /// The places of the ranks' private folders, as one rank sees them. A folder is never replaced: its name has the number
 /// of its rank, and how often the run's clients have moved to other folders (`2`, then `2.1`, `2.2`, …). The identity
@@ -103,24 +82,18 @@ class PrivatePlace {
   /// Marks a folder that has been made for a rank. Rank-local.
   void mark(const std::string& folder) const;
 
-  static constexpr const char* mark_name = "of-run";  ///< file of a folder that has the token
-
  private:
-  friend std::vector<std::string> private_folders_of(const std::string& run);
-  struct Index;  ///< what private-folders says
-  struct Sight;  ///< a private folder that a host sees
   struct View {
     std::string folders;  ///< those of the run as it is now
     std::string others;   ///< those of an earlier state, or of another run
   };
-  [[nodiscard]] Index take_index(Agreement& agreement);
-  [[nodiscard]] static bool has_token(const std::string& folder, const std::string& token);
+  [[nodiscard]] FolderIndex take_index(Agreement& agreement);
   [[nodiscard]] std::string folder_here(int rank) const;
-  [[nodiscard]] View look(const Index& index);
-  static void refuse_copies(const std::string& run, const std::vector<Sight>& sights);
-  void require(const Index& index, int ranks, const std::vector<Sight>& all, const std::vector<Sight>& others,
-               bool move) const;
-  [[nodiscard]] std::vector<Sight> note_places(Agreement& agreement, const std::string& seen);
+  [[nodiscard]] View look(const FolderIndex& index);
+  static void refuse_copies(const std::string& run, const std::vector<FolderSight>& sights);
+  void require(const FolderIndex& index, int ranks, const std::vector<FolderSight>& all,
+               const std::vector<FolderSight>& others, bool move) const;
+  [[nodiscard]] std::vector<FolderSight> note_places(Agreement& agreement, const std::string& seen);
   void in_turns(Agreement& agreement, const std::function<void()>& f) const;
   void remove_others_here() const;
 

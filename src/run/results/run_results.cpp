@@ -10,6 +10,7 @@
 #include "files/tell_user.hpp"
 #include "files/terminal.hpp"
 #include "net/host/host_limits.hpp"
+#include "net/host/mpi_session.hpp"
 #include "output/model_file/scorer.hpp"
 #include "personal_models.hpp"
 #include "privacy/statement/statement.hpp"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/random.hpp"
+#include "net/host/mpi_session.hpp"
 #include "support/mpi_testing.hpp"
 
 namespace starling::latency_probes_test {

@@ -4,7 +4,7 @@
 
 #include "core/check.hpp"
 #include "core/text/per_client.hpp"
-#include "output/directory/private_place.hpp"
+#include "output/directory/private_folders.hpp"
 
 namespace starling {
 
