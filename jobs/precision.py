@@ -2,12 +2,13 @@
 """What models in few bits save and cost: bytes and held-out accuracy of private runs by --message-precision.
 
   jobs/precision.py                             # a9a and digits, omd and fedavg, ten runs each: some three minutes
-  jobs/precision.py --only a9a --methods omd --precisions double,bits:8     # half a minute
+  jobs/precision.py --only a9a --runs 100 --precisions double,bits:8        # a minute: the lines of a9a in jobs/papers/precision.csv
+  jobs/precision.py --only digits --methods omd --runs 100 --precisions double,bits:8   # three: its other lines
 
 Nothing is tuned: a run is `starling omd` over the exponential graph, or `starling fedavg`, with --total-epsilon 1. Noise comes from
 the seed and from what is released, so that precisions have noise of their own. The gain over the first precision is of runs with the same
 seed: the same deal of records. Data: a9a/a9a.gz and the files of MNIST in mnist/ in the folder --data (../shared/data beside the project). Writes
-figures.csv (jobs/papers/precision.csv) and precision.md (a table).
+figures.csv and precision.md (a table).
 """
 
 import pathlib
