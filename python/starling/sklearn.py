@@ -306,11 +306,14 @@ class PrivateEstimator(BaseEstimator):
                 learning["start"] = os.path.join(folder, "start.h5")
                 with open(learning["start"], "wb") as file:
                     file.write(self.model_)
+                if isinstance(self, LinearEstimator):  # means of networks are none
+                    learning["start_records"] = self._learned_from
                 options = {name: value for name, value in options.items() if name != "ranges"} | self._units
             keywords = {**self._options(), **self._records(self._offered(x), y, owners), **learning, "output": output, **options}
             with ONE:
                 run = starling.omd(**keywords)
                 self._keep(run)
+                self._learned_from = len(y) + (self._learned_from if "start" in learning else 0)
                 self._account(run, self._paid if going_on else [])
         return self
 

@@ -246,7 +246,7 @@ class Use(PythonCase):
         self.assertAlmostEqual(starling.load("a-3").summary["privacy"]["ledger"]["record_epsilon"], loss, places=6)
         kept = {key: value for key, value in chosen_of("b/config.ini").items() if key in ("norm", "standardise", "label-size")}
         self.assertIn("norm", kept)
-        again = starling.omd(records=(self.x[1::3], self.y[1::3]), start="b/model.h5", mechanism="gaussian", total_epsilon=4, delta=1e-5, intercept=True,
+        again = starling.omd(records=(self.x[1::3], self.y[1::3]), start="b/model.h5", start_records=200, mechanism="gaussian", total_epsilon=4, delta=1e-5, intercept=True,
                              partition="iid", loss="squared", clients=1, progress="off", output="again", **SEEDED,
                              **{key.replace("-", "_"): value for key, value in kept.items()})
         np.testing.assert_array_equal(again.model, starling.load("b-2").model)
@@ -272,6 +272,19 @@ class Use(PythonCase):
         whole = PrivateLogisticRegression(None, options={"tuning": "off", "step": 0.1}).partial_fit(self.x, self.y, classes=[-1, 1])
         first = whole.coef_.copy()
         self.assertGreater(np.abs(whole.partial_fit(self.x, self.y).coef_).sum(), np.abs(first).sum() * 1.1)
+
+    def test_all_calls_of_a_stream_count(self):
+        """Twelve calls of 60 records are worth nearly one of 720: the last one alone is worth less."""
+        draw = np.random.default_rng(1)
+        x = draw.normal(size=(6000, 10))
+        true = draw.normal(size=10)
+        y = np.where(x @ true + 2 * draw.normal(size=6000) > 0, 1, -1)
+        model = PrivateLogisticRegression(None)
+        for call in range(12):
+            model.partial_fit(x[call * 60:call * 60 + 60], y[call * 60:call * 60 + 60], classes=[-1, 1])
+        whole, last = (PrivateLogisticRegression(None).fit(x[rows], y[rows]).score(x[720:], y[720:]) for rows in (slice(720), slice(660, 720)))
+        self.assertGreater(model.score(x[720:], y[720:]), whole - 0.01)
+        self.assertGreater(whole, last + 0.02)
 
     def test_what_calls_of_a_stream_refuse(self):
         model = PrivateLogisticRegression(options=SEEDED)

@@ -163,6 +163,24 @@ class AddedNoise(TestCase):
             self.assertIn(why, added["unknown"])
             self.assertIn(why, self.succeeded(self.run_alone(["report", why, "--coefficients"])).out)
 
+    @needs_h5py
+    def test_the_start_of_a_stream_counts_by_its_records(self):
+        """On any ranks: the mean of start and run, and so of the noise."""
+        self.write("early.csv", "\n".join(csv_rows(40)) + "\n")
+        self.write("late.csv", "\n".join(csv_rows(60)) + "\n")
+        words = ["omd", "--clients", 2, "--mechanism", "gaussian", "--epsilon", 1, "--noise-key", "seed", "--seed", 4, "--intercept", "--progress", "off", "--json"]
+        self.succeeded(self.run_alone([*words, "--source", "early.csv", "--output", "early"]))
+        late = [*words, "--source", "late.csv", "--start", "early/model.h5"]
+        plain = self.succeeded(self.run_alone([*late, "--output", "plain"])).summary()
+        with h5py.File(self.folder / "early" / "model.h5") as file:
+            start = numpy.append(file["parameters/weights"][()].ravel(), file["parameters/intercept"][()].ravel())
+        for ranks in (1, 2):
+            both = self.succeeded(self.run_command(ranks, [*late, "--start-records", 20, "--output", f"both-{ranks}"])).summary()
+            numpy.testing.assert_allclose(both["final_model"], 0.25 * start + 0.75 * numpy.array(plain["final_model"]), rtol=1e-12)
+            self.assertAlmostEqual(both["added_noise"]["deviation"] / plain["added_noise"]["deviation"], 0.75, places=9)
+        self.complains(self.run_alone([*words, "--source", "synthetic:drift", "--rounds", 3, "--start", "zero", "--start-records", 9, "--output", "endless"]), 2,
+                       "source without end")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -81,6 +81,16 @@ void add_learning_options(Options& options, OmdConfig& config) {
                      {.values = [] { return values_of("Domains", domain_table()); }, .example = "ball:10"}),
               config.domain);
   options.add(declared("start", {.initial = "uniform"}), config.start);
+  options.add(option("start-records", "N",
+                     "records that --start FILE has learned from: the run ends with the mean of the start and of what "
+                     "it has learned itself, weighted by records, so that the earlier records of a stream count as "
+                     "its later ones",
+                     {.range = {1, 1e15},
+                      .unit = "records",
+                      .example = "6000 --start model.h5",
+                      .relations = {needs("start", "nothing has learned from them"),
+                                    excludes("loss=none", "nothing is learned")}}),
+              config.start_records);
   options.add(declared("average"), config.average,
               {{"none", Averaging::none}, {"tail", Averaging::tail}, {"all", Averaging::all}});
   const Relation without_queue =

@@ -26,7 +26,8 @@ struct OmdConfig : TunedConfig {
   std::optional<std::string> domain;
   Averaging average = Averaging::none;
   OmdSettings omd;
-  std::optional<double> step_cap;  ///< none: chosen by the masses of the graph
+  std::optional<double> start_records;  ///< none: the start does not count in the final models
+  std::optional<double> step_cap;       ///< none: chosen by the masses of the graph
   MixingSettings mixing;
   ConstraintOptions constraints;
   RegretChoice regret = RegretChoice::none;

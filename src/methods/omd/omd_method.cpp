@@ -94,6 +94,7 @@ void OmdMethod::choose_settings() {
   choose_pairs();
   if (config_.tunes()) tune();
   weigh_penalty();
+  if (config_.start_records) records_of_run_ = sum(run_.inputs.records_of_clients());
 }
 
 void OmdMethod::tune() {
@@ -144,11 +145,22 @@ void OmdMethod::open_model() {
   dimension_ = start.models.value().rows();
   parts_.start = std::move(start.models);
   run_.notes.insert(run_.notes.end(), start.notes.begin(), start.notes.end());
+  keep_start();
   config_.omd.rounds = run_.inputs.rounds_of(config_.learns() ? run_.inputs.dataset.shape.rounds : std::nullopt);
   if (config_.linear_decay) config_.omd.zero_at = config_.omd.rounds;
   check_canaries(config_.omd.rounds);
   check_regret();
   open_constraints();
+}
+
+/// What the final models need of the start, where it counts in them.
+void OmdMethod::keep_start() {
+  if (!config_.start_records) return;
+  check(records_of_run_ > 0,
+        "--start-records with a source without end: nobody knows how much the run's own records weigh. "
+        "Leave it out, or give files.");
+  parts_.share_of_start = *config_.start_records / (*config_.start_records + records_of_run_);
+  parts_.kept_start = parts_.start;
 }
 
 /// The starts of clients that were there at first. Others have the centre of the domain until they get a model.

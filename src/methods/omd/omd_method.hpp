@@ -28,6 +28,8 @@ struct OmdParts {
   std::unique_ptr<Model> model = nullptr;
   std::optional<RunConstraints> constraints = {};
   Released<Columns> start = declare_public(Columns());  ///< the protocol takes it
+  std::optional<Released<Columns>> kept_start = {};     ///< of `--start-records`
+  double share_of_start = 0;                            ///< in the final models
 };
 
 class OmdMethod final : public Method {
@@ -47,6 +49,7 @@ class OmdMethod final : public Method {
   void choose_settings();
   void open_model();
   [[nodiscard]] StartModels read_start();
+  void keep_start();
   void open_constraints();
   void check_constraints() const;
   void check_regret() const;
@@ -70,6 +73,7 @@ class OmdMethod final : public Method {
   OmdParts parts_{config_};
   double cap_at_first_ = 1;                ///< step cap with the clients that there were at first
   std::shared_ptr<const RunPairs> pairs_;  ///< under --trust pairs
+  double records_of_run_ = 0;              ///< of all clients, where `--start-records` asks
   Vector all_records_;                     ///< N_k of all clients, once the rule asks
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/memory/heap.hpp"
+#include "core/numerics/kernels.hpp"
 #include "joined_clients.hpp"
 #include "methods/methods.hpp"
 #include "omd_method.hpp"
@@ -182,7 +183,15 @@ RoundsEnd OmdPlay::end() {
 }
 
 Released<Columns> OmdPlay::final_models() {
-  return average_ ? average_->models(*omd_) : omd_->models();
+  Released<Columns> models = average_ ? average_->models(*omd_) : omd_->models();
+  if (!parts_.kept_start) return models;
+  models.update(
+      [this](Columns& all, const Columns& start) {
+        scale(1 - parts_.share_of_start, all.flat());
+        axpy(parts_.share_of_start, start.flat(), all.flat());
+      },
+      *parts_.kept_start);
+  return models;
 }
 
 void OmdPlay::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
@@ -210,7 +219,8 @@ void OmdPlay::summarise(Summary& summary, Released<Columns> models, const Rounds
 
 /// Mixing keeps Σ w x, of which a step takes η ĝ. **Collective.**
 AddedNoise OmdPlay::noise_of_run() {
-  ReleasedSteps steps{[this](Round t) { return config_.omd.step_at(t); }, noise_factors_, {}, false, {}};
+  const double share = 1 - parts_.share_of_start;
+  ReleasedSteps steps{[this, share](Round t) { return share * config_.omd.step_at(t); }, noise_factors_, {}, false, {}};
   const View masses = omd_->masses();
   steps.shares.assign(masses.begin(), masses.end());
   if (steps.weights.empty()) steps.weights.assign(steps.shares.size(), 1.0);
