@@ -396,8 +396,13 @@ class Features(HistogramCase):
         """Their octave alone is seen, and most of what a year tells is lost."""
         self.ranged(3000, 1, "data.csv")
         result = self.good(1, [*self.words, "--mechanism", "gaussian", "--total-epsilon", 3, "--noise-key", "seed", "--test", self.ranged(300, 2, "test.csv"), "--output", "run"])
-        self.assertRegex(result.err, "of one size, not how they differ [(]year")
+        named = "of one size, not how they differ [(]year"
+        self.assertRegex(result.err, named)
         self.assertNotIn("cannot be foretold", result.err)
+        lines = (self.folder / "data.csv").read_text().splitlines()
+        self.write("data.csv", "\n".join([lines[0], lines[1].replace(lines[1].split(",")[0], "", 1), *lines[2:]]) + "\n")
+        flagged = self.good(2, [*self.words, "--mechanism", "gaussian", "--total-epsilon", 3, "--noise-key", "seed", "--missing", "indicator", "--output", "flagged"])
+        self.assertRegex(flagged.err, named, "among other features than the table has columns")
         self.write("data.csv", "a,b,y\n" + "".join(f"{1100 + i % 50},{2100 + i % 70},{1 if i % 3 else -1}\n" for i in range(6000)))
         result = self.good(1, [*self.words, "--mechanism", "gaussian", "--total-epsilon", 3, "--noise-key", "seed", "--test", self.write("t.csv", "a,b,y\n1101,2101,1\n1102,2102,-1\n"), "--output", "two"])
         self.assertIn("what is lost cannot be foretold: histograms do not show how values differ", result.err)

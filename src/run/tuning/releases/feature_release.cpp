@@ -356,7 +356,7 @@ std::optional<TunedValue> FeatureRelease::refine(std::int64_t most_records, cons
   if (is_exact() || asked == 0) return std::nullopt;
   std::vector<FeatureSight*> seen;
   std::vector<std::size_t> columns;   // of those that are features: their places among these
-  std::vector<std::size_t> features;  // likewise, among all features of a rank with records
+  std::vector<std::size_t> features;  // likewise, among all features
   Vector origins;
   const auto is_seen = [](const FeatureSight& each) { return each.kind == FeatureSight::Kind::values; };
   for (std::size_t j = 0; method_.looks_within && j < found_.sights.size(); ++j) {
@@ -364,7 +364,7 @@ std::optional<TunedValue> FeatureRelease::refine(std::int64_t most_records, cons
     seen.push_back(&found_.sights[j]);
     columns.push_back(j);
     origins.push_back(found_.columns.ranges[j].of(0));
-    if (!found_.columns.features.empty()) features.push_back(found_.columns.features[j]);
+    features.push_back(found_.columns.features[j]);
   }
   if (found_.label && is_seen(*found_.label)) seen.push_back(&*found_.label);
   if (seen.empty()) return std::nullopt;

@@ -10,10 +10,10 @@
 
 namespace starling {
 
-/// Features that are numbers of a column, rather than flags of categories. Equal on all ranks but for `features`.
+/// Features that are numbers of a column, rather than flags of categories. The same on all ranks.
 struct NumberColumns {
   std::size_t source_columns = 0;      ///< feature columns of the source, whatever they hold
-  std::vector<std::size_t> features;   ///< of these, among all features; empty on a rank without records
+  std::vector<std::size_t> features;   ///< of these, among the features that models see
   std::vector<std::size_t> column_of;  ///< the columns of these, in the source
   /// Public ranges of these, which --ranges maps to −1 … 1 and clips. Columns without one stay as they are.
   std::vector<Standardisation> ranges;
