@@ -196,7 +196,9 @@ class Survival(TestCase):
         self.convert()
         words = ["omd", "--clients", self.CLIENTS, "--source", "rows-{client}.csv", "--loss", "hazard", "--drop", "person", "--mechanism", "gaussian", "--epsilon", 1,
                  "--delta", 1e-5, "--noise-key", "seed", "--batch", 500, "--clip", 1, "--step", 0.1, "--progress", "off", "--json-models"]
-        models = [self.succeeded(self.run_command(ranks, [*words, "--output", f"run-{ranks}"])).summary()["models"] for ranks in layouts((1, 4, 2))]
+        runs = [self.succeeded(self.run_command(ranks, [*words, "--output", f"run-{ranks}"])) for ranks in layouts((1, 4, 2))]
+        self.assertIn("a record for each interval, and one of them is protected", runs[0].err)
+        models = [run.summary()["models"] for run in runs]
         for other in models[1:]:
             self.assertEqual(models[0], other)
 
@@ -219,6 +221,9 @@ class Survival(TestCase):
         for words in (["--scale", "1/100"], ["--standardise", "values:0/1"], ["--ranges", "r.csv"]):  # they would change the times
             self.complains(self.run_alone([*convert, "--survival", "years,died", "--intervals", "ends.txt", *words]), 2, "times would change")
         self.convert()
+        for command in ("omd", "renewable"):  # a number of a person is no feature
+            self.complains(self.run_alone([command, "--clients", self.CLIENTS, "--source", "rows-{client}.csv", "--loss", "hazard", "--mechanism", "none",
+                                           "--output", "numbers"]), 2, "'person' as a feature.*--drop person")
         self.complains(self.run_alone(["infer", "--clients", self.CLIENTS, "--source", "rows-{client}.csv", "--loss", "hazard", "--drop", "person",
                                        "--mechanism", "gaussian", "--epsilon", 1]), 2, "steps with noise")
         self.learn("omd", "--drop", "person", "--mechanism", "none", "--tuning", "off", "--step", 0.1)

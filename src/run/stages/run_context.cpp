@@ -1,5 +1,6 @@
 #include "run_context.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/digest.hpp"
@@ -16,6 +17,26 @@
 #include "run/resumption/resumption.hpp"
 
 namespace starling {
+
+namespace {
+
+/// Records of hazards are intervals of persons, whose numbers `starling data convert` has written. **Collective.**
+void agree_on_persons(Agreement& agreement, const LearningConfig& config, const std::vector<std::string>& features,
+                      std::vector<std::string>& notes) {
+  if (!config.loss.starts_with("hazard")) return;
+  agreement.together([&] {
+    check(std::ranges::find(features, "person") == features.end(),
+          "--loss hazard with 'person' as a feature: it numbers persons, who have a record for each interval. Protect "
+          "persons by --unit person --person person, or leave the column out by --drop person.");
+  });
+  if (config.privacy.protects() && config.privacy.unit == PrivacyUnit::record) {
+    notes.emplace_back(
+        "--loss hazard under --unit record: a person has a record for each interval, and one of them is protected. "
+        "--unit person protects the person");
+  }
+}
+
+}  // namespace
 
 MetricsPolicy RunContext::metrics_policy() const {
   return metrics_policy_of(common().privacy, !common().learns() || inputs.dataset.is_public, &shared_figures);
@@ -41,6 +62,7 @@ void RunContext::agree_on_records() {
         common().data.source);
   });
   inputs.agree_on_data();
+  agree_on_persons(agreement, common(), inputs.dataset.shape.names, notes);
   const bool harmless = harms_nobody(common().privacy, inputs.dataset.is_public);
   agreement.together([&] { inputs.open_test(harmless); });
 }
