@@ -66,7 +66,7 @@ std::vector<std::string> SavedModel::parameter_names(std::size_t count) const {
   const std::vector<std::string> features_of = by_feature ? feature_names() : std::vector<std::string>();
   std::vector<std::string> names(std::min(count, parameters.size()));
   for (const ParameterBlock& block : blocks()) {
-    const bool of_features = by_feature && block.columns == features;
+    const bool of_features = by_feature && block.name != "intercept";
     for (std::size_t i = 0; i < block.rows; ++i) {
       for (std::size_t j = 0; j < block.columns; ++j) {
         const std::size_t place = block.first + i * block.stride + j;

@@ -100,6 +100,7 @@ TEST_F(SavedModelTest, KeepsHowRecordsArePrepared) {
 TEST_F(SavedModelTest, NamesItsParameters) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(linear(2, 1, true).parameter_names(9), (Names{"x0", "x1", "intercept"}));
+  EXPECT_EQ(linear(1, 1, true).parameter_names(9), (Names{"x0", "intercept"}));
   EXPECT_EQ(linear(2, 2, true).parameter_names(4),
             (Names{"x0, score 0", "x1, score 0", "intercept, score 0", "x0, score 1"}));
 }
