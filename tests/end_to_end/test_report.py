@@ -304,6 +304,9 @@ class Comparison(ReportCase):
         self.assertEqual(tables, [tables[0]] * 4)
         self.assertRegex(tables[0], r"(?m)^ +n +total-epsilon +rounds\n +e2 +1 +2 .*\n +e5 +1 +5 ")
         self.assertIn("no run has such an option", self.refused(USAGE, "all", "--by", "topolgy"))
+        if shutil.which("gnuplot"):
+            self.report("all", "--by", "total-epsilon", "--metric", "rounds", "--picture-format", "svg")
+            self.assertTrue((self.folder / "all" / "compare.svg").exists())
 
     def test_ranks_of_classes_and_tuning(self):
         draw = random.Random(4)
