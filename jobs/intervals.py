@@ -15,7 +15,7 @@ without noise.
 With --raw, five clients and tables in units of their own: columns of sizes 1e-3 to 1e4, all but one far from 0, a flag, and, in half
 of the cells, a flag of which 2 % are 1. Clients release constants of columns first. Intervals are those in own units.
 
-Writes intervals.csv. Half a minute for 10,000 records and 50 replications on a core; --designs takes half an hour at 200.
+Writes intervals.csv. Half a minute for 10,000 records and 50 replications on a core; --designs takes half an hour at 200, and six minutes a price (--prices).
 """
 
 import csv

@@ -8,6 +8,10 @@ each client (local). `private-paper` has epsilon = 0.8 and delta = 1e-5 for a re
 minimum of the penalised objective over 400,000 records that are drawn here (rows scaled to C where the program scales them), which
 is known ten times better than a run knows it.
 
+With --orders: `online` logistic regression without noise of 4,000 records with three features, one client, of which few are ones, and which come in some
+order: the distance of its estimate from maximum likelihood over all records, in standard errors of that (largest of the coefficients, median and most
+over runs), coverage of intervals of the truth and of the worst coefficient in runs without a verdict, and the share of runs with a verdict, in %.
+
 A cell holds if coverage, over all coefficients and runs, is within three standard errors of the level. The error is that between runs,
 and no less than of independent intervals.
 
@@ -87,16 +91,72 @@ def measure(runs, options):
                                   for intervals in of_runs], experiment.mean([(high - low) / 2 for run in of_runs for low, high in run])
 
 
+ORDERS = {"random": lambda draw, labels: np.arange(labels.size),
+          "200 zeros first": lambda draw, labels: np.argsort((labels == 1) | (np.cumsum(labels == 0) > 200), kind="stable"),
+          "second half sorted": lambda draw, labels: np.r_[:labels.size // 2, labels.size // 2 + np.argsort(labels[labels.size // 2:], kind="stable")],
+          "ones more often late": lambda draw, labels: np.argsort(labels + 2 * draw.random(labels.size)),
+          "sorted": lambda draw, labels: np.argsort(labels, kind="stable")}
+VERDICTS = ("the intervals may be off", "has not settled", "can be separated", "predicted worse")
+
+
+def likeliest(rows, labels):
+    """Maximum likelihood and its standard errors."""
+    theta = np.zeros(rows.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-rows @ theta))
+        information = (rows.T * (p * (1 - p))) @ rows
+        step = np.linalg.solve(information, rows.T @ (labels - p))
+        theta += step * min(1, 3 / np.linalg.norm(step))
+    return theta, np.sqrt(np.diag(np.linalg.inv(information)))
+
+
+def run_in_order(runs, order, intercept, batch, seed):
+    """Distance from maximum likelihood, which intervals hold, and whether there is a verdict; None without intervals."""
+    draw = np.random.default_rng(seed)
+    truth = np.array([1, -0.5, 0.5, intercept])
+    rows = np.c_[draw.standard_normal((4000, 3)), np.ones(4000)]
+    labels = (draw.random(4000) < 1 / (1 + np.exp(-rows @ truth))).astype(int)
+    chosen = ORDERS[order](draw, labels)
+    best, errors = likeliest(rows, labels)
+    name = f"{order}-{intercept}-{batch}-{seed}".replace(" ", "-")
+    np.savetxt(runs.scratch / f"{name}.csv", np.c_[rows[chosen, :3], labels[chosen]], delimiter=",", fmt="%.9g", header="a,b,c,y", comments="")
+    summary = runs.run(name, ["--source", runs.scratch / f"{name}.csv", "--clients", 1, "--label", "y", "--loss", "logistic", "--batch", batch,
+                              "--mechanism", "none", "--seed", seed])
+    shutil.rmtree(runs.scratch / name)
+    (runs.scratch / f"{name}.csv").unlink()
+    told = any(verdict in note for note in summary["notes"] for verdict in VERDICTS)
+    intervals = summary["intervals"]
+    off = max(abs(each["estimate"] - value) / error for each, value, error in zip(intervals, best, errors)) if intervals else None
+    return off, [each["low"] <= value <= each["high"] for each, value in zip(intervals, truth)], told or not intervals
+
+
+def show_orders(runs, options):
+    print(f"| {'order':20} | intercept | batch | off, median | most | cover | worst | verdict |")
+    for order in ORDERS:
+        for intercept in (0, -2, -4, -5):
+            for batch in (50, 200):
+                found = experiment.in_parallel(options.workers, [lambda seed=seed: run_in_order(runs, order, intercept, batch, seed)
+                                                                 for seed in range(1, options.replications + 1)])
+                away = [off for off, _, _ in found if off is not None]
+                held = [held for _, held, told in found if not told]
+                covers = f"{100 * np.mean(held):5.1f} | {100 * np.mean(held, 0).min():5.0f}" if len(held) > 9 else "      |      "
+                print(f"| {order:20} | {intercept:9} | {batch:5} | {np.median(away):11.2f} | {max(away):4.1f} | {covers} | {100 * (1 - len(held) / len(found)):7.0f} |",
+                      flush=True)
+
+
 def main():
     parser = experiment.arguments(__doc__, "results-renewable-intervals")
     parser.add_argument("--replications", metavar="N", type=experiment.positive, default=200, help="runs per cell (200)")
     parser.add_argument("--batches", metavar="B", type=experiment.positive,
                         help="at most this many batches: whether everything runs, with figures that mean nothing")
+    parser.add_argument("--orders", action="store_true", help="online, of few ones and of records in some order")
     options = parser.parse_args()
     starling, folder = experiment.find_starling(options.starling), experiment.output_folder(options.output)
     rows, missed = [], 0
     with tempfile.TemporaryDirectory(prefix="renewable-intervals-") as scratch:
         runs = experiment.Runs(starling, scratch, "renewable", "--json")
+        if options.orders:
+            return show_orders(runs, options)
         print(f"| {'variant':16} | {'loss':8} | coverage, % | half-width | verdict")
         for variant, loss, coverage, width in measure(runs, options):
             independent = 100 * (LEVEL * (1 - LEVEL) / (len(coverage) * (FEATURES + 1))) ** 0.5

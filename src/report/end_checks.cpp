@@ -19,8 +19,10 @@ namespace {
 
 /// Information on an intercept that a batch has at least.
 constexpr double telling = 10;
+constexpr double telling_of_look = 2.5;  ///< likewise, where all batches are looked at again
 /// Standard errors that the mean score of later batches is off by chance.
 constexpr double usual_drift = 5;
+constexpr double usual_move = 1;  ///< standard errors, of a second look
 /// Share of messages of one level that costs little.
 constexpr double rarely = 0.1;
 
@@ -177,15 +179,32 @@ Note outlier(const EndOfRun& run) {
       bits->jump);
 }
 
-/// The note on a rare class: steps of little information are off by more than intervals know.
+/// The note on a rare class: steps of little information are off by more than intervals know. A second look at all
+/// batches needs less.
 Note information(const EndOfRun& run) {
   const auto* const batches = run.summary.find<BatchScores>();
-  if (batches == nullptr || run.summary.get<RunIntervals>().intervals.empty() || !(batches->information < telling))
-    return std::nullopt;
+  if (batches == nullptr || run.summary.get<RunIntervals>().intervals.empty()) return std::nullopt;
+  const double wanted = batches->moved ? telling_of_look : telling;
+  if (!(batches->information < wanted)) return std::nullopt;
   return fmt::format(
       "the intervals may be off: a class is rare, and a batch tells {:.2g} of its intercept (sum of p (1 - p) over its "
       "records) where {:g} are wanted. Take larger batches (--batch)",
-      batches->information, telling);
+      batches->information, wanted);
+}
+
+/// The note on first batches that were unlike the others, as of one class: a second look finds most of what they moved.
+Note second_look(const EndOfRun& run) {
+  const auto* const batches = run.summary.find<BatchScores>();
+  if (batches == nullptr || run.summary.get<RunIntervals>().intervals.empty() ||
+      !(batches->moved.value_or(0) > usual_move))
+    return std::nullopt;
+  return fmt::format(
+      "the intervals may be off: a second look at the sums of all batches moved a coefficient by {:.2g} of its "
+      "standard "
+      "errors, as where the first batches hold one class, and may have left half of that. Give records in random "
+      "order, "
+      "or larger batches (--batch)",
+      *batches->moved);
 }
 
 /// Scores of later batches at the models before them have mean zero, unless records are in some order.
@@ -243,6 +262,7 @@ const std::vector<EndCheck>& end_checks() {
                                             {"quantiser", {"vertical"}, quantiser},
                                             {"outlier", {"vertical"}, outlier},
                                             {"information", {"renewable"}, information},
+                                            {"second look", {"renewable"}, second_look},
                                             {"scores", {"renewable"}, scores}};
   return checks;
 }

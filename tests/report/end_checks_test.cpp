@@ -136,6 +136,8 @@ const std::vector<Case>& cases() {
       {"outlier", "vertical", [](Summary& s) { s.part<MessageBits>().jump = 120; }, "was 120 times as large"},
       {"information", "renewable", [](Summary& s) { s.part<BatchScores>().information = 1.3; },
        "a batch tells 1.3 of its intercept"},
+      {"second look", "renewable", [](Summary& s) { s.part<BatchScores>().moved = 1.7; },
+       "moved a coefficient by 1.7 of its standard errors"},
       {"scores", "renewable", [](Summary& s) { s.part<BatchScores>().drift = 40; }, "add up to 40 standard errors"}};
   return all;
 }

@@ -179,6 +179,7 @@ void RenewableMethod::open_model() {
   parts_.model = std::make_unique<CurvedModel>(*parts_.loss, run_.inputs.dataset.shape.features, config_.classes,
                                                bounded ? config_.privacy.clip.value_or(1) : infinity);
   dimension_ = parts_.model->dimension();
+  config_.settings.looks_again = looks_again();
   if (!config_.curvature_file.empty()) parts_.given_curvature = curvature_of_file();
   choose_rounds();
   if (config_.privacy.unit == PrivacyUnit::person) {
@@ -196,6 +197,14 @@ void RenewableMethod::open_model() {
         config_.privacy.clip.value_or(1)));
   }
   parts_.start = config_.start == "safe" ? declare_public(Vector(dimension_)) : start_of_all(config_, dimension_);
+}
+
+/// Whether the last estimate is that of a second look at all batches: of a likelihood of classes, from records that
+/// count alike, once. `--start zero` re-runs the publication.
+bool RenewableMethod::looks_again() const {
+  const bool alike = config_.settings.forget == 1 && config_.data.epochs == 1 && config_.settings.safe_start;
+  return config_.variant == RenewableVariant::online && alike && parts_.loss->link() == Link::logit &&
+         parts_.loss->likelihood() == Likelihood::exact;
 }
 
 /// Sums are added up at rank 0: clients have no neighbours.

@@ -41,6 +41,7 @@ class RenewableMethod final : public Method {
   [[nodiscard]] HistogramShares shares_of_constants() const;
   void open_model();
   [[nodiscard]] TunedValue batch_of_default() const;
+  [[nodiscard]] bool looks_again() const;
   void choose_pairs();
   void choose_rounds();
   void choose_correlation();

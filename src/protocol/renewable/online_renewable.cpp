@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/numerics/gram.hpp"
 #include "core/numerics/kernels.hpp"
@@ -13,15 +14,17 @@ namespace {
 
 constexpr Round most_questions = 500;
 constexpr double loss_of_separated = 0.04;  ///< of a record, as a part of that at score 0
+constexpr double most_drift_of_look = 5;    ///< standard errors of the scores of an intercept
 constexpr double of_rare_class = 0.12;      ///< mean p (1 - p) of a record, where the class is rarer
 
 }  // namespace
 
 // Guo et al., Algorithm 1, with the start of docs/methods/renewable.md, "Corrections".
 void OnlineRenewable::run(const std::vector<Observer*>& observers) {
-  if (!state_) state_.emplace(RenewableState{theta_.value(), empty_curvature()});
+  if (!state_) state_.emplace(empty_state());
   begin(observers);
   while (goes_on()) {
+    take_back_look();
     read_batch();  // 4. D_b
     if (!started_ && settings_.safe_start) {
       started_ = true;
@@ -40,8 +43,42 @@ void OnlineRenewable::run(const std::vector<Observer*>& observers) {
       search_batch();
       if (root_.aggregates()) ++state_->searches;
     }
+    if (settings_.looks_again && is_last()) look_again();
     completed();
   }
+}
+
+RenewableState OnlineRenewable::empty_state() const {
+  return {theta_.value(), empty_curvature(), SecondLook(model_.classes(), model_.order())};
+}
+
+/// The model becomes that of a second look, if there is one. The state keeps its own, from which later batches go on.
+void OnlineRenewable::look_again() {
+  has_looked_again_ = true;
+  if (const auto found = second_look()) theta_.update([&](Vector& theta) { theta = found->theta; });
+  root_.broadcast(theta_);
+}
+
+/// Before another batch.
+void OnlineRenewable::take_back_look() {
+  if (!std::exchange(has_looked_again_, false)) return;
+  if (root_.aggregates()) theta_.update([&](Vector& theta) { theta = state_->theta; });
+  root_.broadcast(theta_);
+}
+
+/// Rank 0's. Late batches tell nothing of early ones where the estimate has not settled, as of records in some order.
+std::optional<SecondLook::Estimate> OnlineRenewable::second_look() const {
+  if (!has_looked_again_ || !root_.aggregates() || is_lost() || is_of_separated_classes()) return std::nullopt;
+  const std::optional<BatchScores> scores = scores_of_intercepts(Dispersion::one);
+  if (!scores || scores->drift > most_drift_of_look) return std::nullopt;
+  BlockCurvature known = state_->j;
+  known.add(state_->look.curvature(), -1);
+  return state_->look.estimate(known);
+}
+
+BlockCurvature OnlineRenewable::curvature_of_estimate() const {
+  const auto found = second_look();
+  return found ? found->curvature : state_->j;
 }
 
 MessageParts OnlineRenewable::parts() const {
@@ -61,9 +98,9 @@ void OnlineRenewable::persist(Snapshot& snapshot) {
   OpenRenewable::persist(snapshot);
   bool begun = state_.has_value();
   snapshot(begun, started_);
-  snapshot(start_was_shrunk_);
+  snapshot(start_was_shrunk_, has_looked_again_);
   if (!begun) return;
-  if (!state_) state_.emplace(RenewableState{theta_.value(), empty_curvature()});
+  if (!state_) state_.emplace(empty_state());
   snapshot.of_first_rank(root_.aggregates(), *state_);
 }
 
@@ -160,6 +197,18 @@ void OnlineRenewable::look_at_intercepts(View total) {
 }
 
 std::optional<BatchScores> OnlineRenewable::batch_scores(Dispersion dispersion) const {
+  std::optional<BatchScores> scores = scores_of_intercepts(dispersion);
+  if (const auto found = second_look()) {
+    const Vector variances = found->curvature.inverse_diagonal("standard errors");
+    double most = 0;
+    for (std::size_t i = 0; i < variances.size(); ++i)
+      most = std::max(most, std::abs(found->theta[i] - state_->theta[i]) / std::sqrt(variances[i]));
+    scores->moved = most;
+  }
+  return scores;
+}
+
+std::optional<BatchScores> OnlineRenewable::scores_of_intercepts(Dispersion dispersion) const {
   if (!root_.aggregates() || state_->batches == 0 || free_records() <= 0) return std::nullopt;
   const double phi = value_of(dispersion);
   BatchScores scores{std::numeric_limits<double>::infinity(), 0};
@@ -204,6 +253,10 @@ void OnlineRenewable::add_batch(BlockCurvature j, View total) {
   const MessageLayout at = places();
   RenewableState& state = *state_;
   state.j = std::move(j);
+  if (settings_.looks_again) {
+    state.look.add(total.first(at.dimension), theta_.value(), total.subspan(at.curvature(), at.triangles),
+                   total[at.records()]);
+  }
   state.records += total[at.records()];
   state.penalty += total[at.records()] * l2();
   if (!settings_.with_slopes) return;
@@ -251,8 +304,9 @@ Vector OnlineRenewable::variances(Dispersion dispersion) const {
   const RenewableState& state = *state_;
   const std::string where = "standard errors";
   check<DataError>(state.records > 0, "{}: there is no record yet.", where);
-  if (settings_.with_slopes) return state.j.sandwich_diagonal(state.slopes, where);
-  Vector variances = state.j.inverse_diagonal(where);
+  const BlockCurvature j = curvature_of_estimate();
+  if (settings_.with_slopes) return j.sandwich_diagonal(state.slopes, where);
+  Vector variances = j.inverse_diagonal(where);
   if (dispersion == Dispersion::squared) {
     check<DataError>(
         free_records() > 0,
@@ -269,7 +323,7 @@ std::optional<double> OnlineRenewable::estimated_dispersion() const {
 }
 
 Vector OnlineRenewable::covariance() const {
-  return root_.aggregates() ? state_->j.inverse_triangle("standard errors") : Vector();
+  return root_.aggregates() ? curvature_of_estimate().inverse_triangle("standard errors") : Vector();
 }
 
 bool OnlineRenewable::is_of_separated_classes() const {

@@ -13,6 +13,8 @@ struct BatchScores {
   /// |Σ ℓ'| in standard errors over the second half of the batches, each at the model before it, of the class with
   /// most. Where the estimate has settled, Σ ℓ' has mean 0.
   double drift = 0;
+  /// How far a second look has moved the coefficient that it moved most, in standard errors; none without one.
+  std::optional<double> moved = std::nullopt;
 };
 
 /// Algorithm 1 of Guo et al.: one Newton step on each batch, with the curvature of all batches so far. A step that
@@ -67,10 +69,17 @@ class OnlineRenewable final : public OpenRenewable {
   [[nodiscard]] double value_of(Dispersion dispersion) const;
   void take_step(View total, View gradient, View step);
   void search_batch();
+  [[nodiscard]] RenewableState empty_state() const;
+  void look_again();
+  void take_back_look();
+  [[nodiscard]] std::optional<SecondLook::Estimate> second_look() const;
+  [[nodiscard]] BlockCurvature curvature_of_estimate() const;
+  [[nodiscard]] std::optional<BatchScores> scores_of_intercepts(Dispersion dispersion) const;
 
   std::optional<RenewableState> state_;
   bool started_ = false;
   bool start_was_shrunk_ = false;
+  bool has_looked_again_ = false;  ///< the model may be that of a second look, and not the state's
 };
 
 }  // namespace starling

@@ -12,7 +12,8 @@ PaperRenewable::PaperRenewable(Root& root, RenewableClients& clients, CurvedMode
       perturbation_(perturbation),
       rho_(rho),
       codec_(codec),
-      state_(RenewableState{start.value(), BlockCurvature(model.classes(), model.order())}),
+      state_(RenewableState{start.value(), BlockCurvature(model.classes(), model.order()),
+                            SecondLook(model.classes(), model.order())}),
       sandwich_(BatchSandwich(model.classes(), model.order())) {}
 
 // Guo et al., Algorithm 2.

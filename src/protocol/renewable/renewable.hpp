@@ -13,6 +13,7 @@
 #include "files/round_values.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
 #include "protocol/curvature/block_curvature.hpp"
+#include "protocol/curvature/second_look.hpp"
 #include "protocol/renewable/renewable_clients.hpp"
 
 namespace starling {
@@ -24,8 +25,9 @@ struct RenewableSettings {
   double l2 = 0;                                ///< λ; where it changes with the batch, its largest value
   std::optional<RoundValues> l2_of_batch = {};  ///< λ_b; not for searches over all batches
   Penalty penalty = Penalty::full;
-  bool safe_start = true;  ///< whether to minimise over the first batch before the first step
-  double forget = 1;       ///< ρ, the factor of J before each batch
+  bool safe_start = true;    ///< whether to minimise over the first batch before the first step
+  double forget = 1;         ///< ρ, the factor of J before each batch
+  bool looks_again = false;  ///< whether the online estimate of the last batch is that of a second look
   bool with_slopes = false;  ///< whether to keep Σ ℓ'² x̄x̄ᵀ, or under noise Σ ψψᵀ, for sandwich standard errors
 };
 
@@ -33,6 +35,7 @@ struct RenewableSettings {
 struct RenewableState {
   Vector theta;
   BlockCurvature j;
+  SecondLook look;       ///< with settings.looks_again
   double records = 0;    ///< N_b
   double penalty = 0;    ///< Σ n_b λ_b
   double objective = 0;  ///< Σ over batches of F at the model before the step, penalty included, less the step's gain
@@ -44,7 +47,7 @@ struct RenewableState {
   Vector intercepts = {};
   Round batches = 0;  ///< in `intercepts`
   void persist(Snapshot& snapshot) {
-    snapshot(theta, j, records, penalty, objective, later, searches, slopes, intercepts, batches);
+    snapshot(theta, j, look, records, penalty, objective, later, searches, slopes, intercepts, batches);
   }
 };
 
