@@ -22,7 +22,7 @@ constexpr double telling = 10;
 constexpr double telling_of_look = 3.5;  ///< likewise, where all batches are looked at again
 /// Standard errors that the mean score of later batches is off by chance.
 constexpr double usual_drift = 5;
-constexpr double usual_move = 1;  ///< standard errors, of a second look
+constexpr double usual_move = 0.75;  ///< standard errors, of a second look
 /// Share of messages of one level that costs little.
 constexpr double rarely = 0.1;
 
