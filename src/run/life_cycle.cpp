@@ -133,7 +133,7 @@ void LifeCycle::take_up() {
   run_.agreement.together([&] {
     resumption_.emplace(run_.agreement, home_.directory(), run_.start.of_run, run_.notes);
     run_.resumption = &*resumption_;
-    resumption_->require_rounds(common(), common().why_not.more_rounds);
+    resumption_->require_rounds(common());
   });
   home_.explain_early_stop();
 }

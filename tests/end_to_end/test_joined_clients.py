@@ -175,12 +175,21 @@ class JoinedClients(ChangingClients):
         self.begin(words, 2, None)
         result = self.resume(*JOIN, "--rewire", "exponential")
         self.assertEqual(result.code, 2, result)
-        self.assertIn("has played all its 400 rounds", result.err)
+        self.assertIn("has played all its 400 rounds, and nobody would learn of the change. Give it more: --rounds.", result.err)
         result = self.resume(*JOIN, "--rewire", "exponential", "--rounds", "900")
         self.assertEqual(result.code, 2, result)
         self.assertIn("beyond the data, which give 800 rounds", result.err)
         self.good_resume(*JOIN, "--rewire", "exponential", "--rounds", "800")
         self.assertEqual(self.summary()["rounds"], 800)
+
+    def test_a_finished_run_that_can_have_no_more_rounds_says_so(self):
+        words = [*NOISELESS, "--topology", "chords.topo", "--step-decay", "linear"]
+        words[words.index("8000")] = "40"
+        del words[words.index("--step-power"):words.index("--step-power") + 2]
+        self.begin(words, 2, None)
+        result = self.resume(*JOIN, "--rewire", "exponential")
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("It can have no more, since steps fall to zero at the end: start a run of its own from its model, --start.", result.err)
 
     def begin(self, words, ranks=2, fault="checkpoint:3"):
         if fault:

@@ -146,13 +146,15 @@ std::vector<std::string> notes_on_changes(const Membership& members) {
   std::vector<std::string> notes;
   for (const auto& [kind, round, clients, source] : members.changes()) {
     if (kind == Membership::Change::Kind::loss) {
-      notes.push_back(fmt::format(
-          "lost after round {}, for good: clients {}. The others count equally. What the lost have released stays "
-          "charged; where their ledgers are gone, no file of this run says how much that was",
-          round, list_of_clients(clients)));
+      notes.push_back(
+          fmt::format("lost after round {}, for good: clients {}. The others count by the same rule as before. What "
+                      "the lost have released "
+                      "stays charged; where their ledgers are gone, no file of this run says how much that was",
+                      round, list_of_clients(clients)));
     } else {
       notes.push_back(fmt::format(
-          "joined after round {}: clients {}, with records from '{}'. All count equally from then on. Settings that a "
+          "joined after round {}: clients {}, with records from '{}'. From then on they count by the same rule as the "
+          "others. Settings that a "
           "rule has chosen stay as they were; a release costs the new clients what it costs the others, and their "
           "ledgers begin there",
           round, list_of_clients(clients), source));

@@ -25,6 +25,12 @@ std::string stated_rounds(const std::string& configuration) {
   return "";
 }
 
+/// Why rounds that were planned cannot become more; empty if they can.
+std::string why_no_more_rounds(const LearningConfig& config) {
+  if (config.privacy.total_epsilon) return "the price of a release was made of --total-epsilon";
+  return config.why_not.more_rounds;
+}
+
 }  // namespace
 
 Resumption::Resumption(Agreement& agreement, RunDirectory& directory, std::string before,
@@ -36,9 +42,8 @@ Resumption::Resumption(Agreement& agreement, RunDirectory& directory, std::strin
   change_.rewired = identity.rewired;
 }
 
-void Resumption::require_rounds(const LearningConfig& config, const std::string& why_no_more_rounds) const {
-  const bool total = config.privacy.total_epsilon.has_value();
-  const std::string why_not = total ? "the price of a release was made of --total-epsilon" : why_no_more_rounds;
+void Resumption::require_rounds(const LearningConfig& config) const {
+  const std::string why_not = why_no_more_rounds(config);
   check(why_not.empty() || stated_rounds(before_) == stated_rounds(config.text),
         "--rounds with --resume: {}, for the rounds that were planned. Leave --rounds out.", why_not);
 }
@@ -48,20 +53,24 @@ bool Resumption::is_finished(const LearningConfig& config) {
   agreement_.together([&] {
     const std::optional<Round> rounds = directory_.finished_rounds();
     if (rounds && config.rounds.value_or(*rounds) <= *rounds) finished = true;
-    check(!finished || !config.join,
-          "--join: the run in '{}' has played all its {} rounds: nobody would learn from the new records. Give it "
-          "more: --rounds.",
-          directory_.path(), rounds.value_or(0));
-    check(!finished || config.lost.value_or("missing") == "missing",
-          "--lost: the run in '{}' has played all its {} rounds: nobody would learn without these clients. Give it "
-          "more: --rounds.",
-          directory_.path(), rounds.value_or(0));
+    const char* const change = config.join ? "--join" : config.lost.value_or("missing") != "missing" ? "--lost" : "";
+    if (finished && *change != '\0') refuse_change_at_end(config, change, *rounds);
     check(!rounds || finished || agreement_.rank() != 0 || directory_.has_checkpoints(0),
           "--resume '{}' --rounds: its {} rounds are over, and it has left no checkpoint: it ran without "
           "--checkpoint-every. Start a run of its own.",
           directory_.path(), rounds.value_or(0));
   });
   return agreement_.broadcast(declare_public(finished));
+}
+
+void Resumption::refuse_change_at_end(const LearningConfig& config, const char* option, Round rounds) const {
+  const std::string why_not = why_no_more_rounds(config);
+  const std::string remedy =
+      why_not.empty()
+          ? "Give it more: --rounds"
+          : fmt::format("It can have no more, since {}: start a run of its own from its model, --start", why_not);
+  fail<UsageError>("{}: the run in '{}' has played all its {} rounds, and nobody would learn of the change. {}.",
+                   option, directory_.path(), rounds, remedy);
 }
 
 void Resumption::choose_members(const LearningConfig& config, const std::string& why_same_clients) {

@@ -101,7 +101,7 @@ class Resumption {
   [[nodiscard]] const std::string& rewired() const { return change_.rewired; }
 
   /// Throws UsageError for another --rounds, if there is a reason why rounds cannot change. Rank-local.
-  void require_rounds(const LearningConfig& config, const std::string& why_no_more_rounds) const;
+  void require_rounds(const LearningConfig& config) const;
   /// Whether the run has played all its rounds. **Collective.**
   [[nodiscard]] bool is_finished(const LearningConfig& config);
   /// Makes the change that --lost or --join asks for. `why_same_clients` is the reason why the run cannot; empty if it
@@ -125,6 +125,8 @@ class Resumption {
   [[nodiscard]] const std::optional<Round>& from() const { return from_; }
 
  private:
+  [[noreturn]] void refuse_change_at_end(const LearningConfig& config, const char* option, Round rounds) const;
+
   [[nodiscard]] CheckpointFolder own_checkpoints(const Layout& layout) const;
   [[nodiscard]] Layout layout_before(const Layout& now) const;
   [[nodiscard]] std::vector<int> ranks_that_go_on(bool same_folders, bool plays);
