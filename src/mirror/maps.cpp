@@ -53,6 +53,8 @@ class Euclidean final : public MirrorMap {
 /// R = ½‖x‖_p² on R^d, 1 < p ≤ 2 (Gentile 2003): near p = 1 for models with few large coordinates. With `rows` > 0 the
 /// model is a matrix of so many rows, coordinate by coordinate along rows, and ‖·‖_p is that of its singular values
 /// (Schatten): near p = 1 for models of low rank.
+constexpr double least_power_of_matrix = 1.25;  ///< rounding of 1e-16 becomes 1e-16^(p - 1) in the gradient of R
+
 class PNorm final : public MirrorMap {
  public:
   PNorm(double p, std::size_t rows) : p_(p), q_(p / (p - 1)), rows_(rows) {}
@@ -263,8 +265,8 @@ MirrorMember p_norm_map() {
            "R = |x|_p^2/2: between euclidean (p = 2) and sparse models (p near 1); domain free",
            {{"p", "above 1.01, 2 at most (1.5)"},
             {"rows",
-             "the norm is that of the singular values of the model as a matrix of ROWS rows: of softmax:K as many "
-             "as classes (0: that of the coordinates)"}},
+             "the norm is that of the singular values of the model as a matrix of ROWS rows, for p of 1.25 or more: "
+             "of softmax:K as many as classes (0: that of the coordinates)"}},
            [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
              const double p = spec.number("p", 1.5);
              const long long rows = spec.integer("rows", 0);
@@ -272,6 +274,10 @@ MirrorMember p_norm_map() {
              check(domain.is_everything(), "mirror map '{}' has no step on this domain: it needs --domain free.",
                    spec.name());
              check(rows >= 0, "mirror map '{}': rows={}: it must be at least 0.", spec.text(), rows);
+             check(rows == 0 || p >= least_power_of_matrix,
+                   "mirror map '{}': p={} with rows: rounding takes small singular values, of which so near 1 much is "
+                   "made again. Take p={} or more.",
+                   spec.text(), p, least_power_of_matrix);
              return std::make_unique<PNorm>(p, static_cast<std::size_t>(rows));
            }}};
 }

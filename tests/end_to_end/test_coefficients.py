@@ -178,8 +178,10 @@ class AddedNoise(TestCase):
             both = self.succeeded(self.run_command(ranks, [*late, "--start-records", 20, "--output", f"both-{ranks}"])).summary()
             numpy.testing.assert_allclose(both["final_model"], 0.25 * start + 0.75 * numpy.array(plain["final_model"]), rtol=1e-12)
             self.assertAlmostEqual(both["added_noise"]["deviation"] / plain["added_noise"]["deviation"], 0.75, places=9)
-        self.complains(self.run_alone([*words, "--source", "synthetic:drift", "--rounds", 3, "--start", "zero", "--start-records", 9, "--output", "endless"]), 2,
-                       "source without end")
+        self.write("zeros.csv", (",".join(["0"] * 6) + "\n") * 2)
+        endless = [*words, "--source", "synthetic:drift", "--rounds", 3, "--start-records", 9, "--output", "endless", "--start"]
+        self.complains(self.run_alone([*endless, "zeros.csv"]), 2, "source without end")
+        self.complains(self.run_alone([*endless, "zero"]), 2, "--start-records with --start zero: nobody has learned that from records")
 
 
 if __name__ == "__main__":

@@ -169,6 +169,19 @@ class JoinedClients(ChangingClients):
                 first = sum(starts[u][i] for u in parents) / len(parents)
                 self.assertAlmostEqual(value, (sum(start[i] for start in starts) + 2 * first) / 7, 5)
 
+    def test_the_start_counts_in_models_of_new_clients_too(self):
+        """By --start-records: theirs is the mean of the others' starts."""
+        starts = [[1.0, 2, 3], [2, 4, 0], [-1, 0, 1], [5, 1, 1], [3, 3, 7]]
+        self.write("starts.csv", "".join(",".join(map(str, start)) + "\n" for start in starts))
+        models = {}
+        for name, counts in (("plain", []), ("counts", ["--start-records", 7 * RECORDS])):
+            shutil.rmtree(self.folder / "run", ignore_errors=True)
+            self.begin([*NOISELESS, "--start", "starts.csv", *counts], 1)
+            self.good_resume(*JOIN, "--rewire", "exponential", ranks=2)
+            models[name] = self.summary()["final_model"]
+        for plain, counts, *own in zip(models["plain"], models["counts"], *starts):
+            self.assertAlmostEqual(counts, (plain + sum(own) / 5) / 2, 9)
+
     def test_a_finished_run_goes_on_with_new_records(self):
         words = [*NOISELESS, "--topology", "chords.topo"]
         words[words.index("8000")] = "400"

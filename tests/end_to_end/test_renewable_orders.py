@@ -92,6 +92,17 @@ class Orders(TestCase):
         self.assertNotEqual(short, whole)
         self.assertEqual(bits(self.summary_in("cut")["final_model"]), whole)
 
+    def test_a_run_that_is_told_to_end_where_it_was_killed_looks_as_well(self):
+        features, labels = drawn(3000, -2, 2)
+        self.learned(features, labels, "--batch", 100, "--rounds", 20)
+        whole = bits(self.summary_in("run")["final_model"])
+        words = ["renewable", "--source", "data.csv", "--clients", 1, "--label", "y", "--loss", "logistic", "--mechanism", "none", "--batch", 100,
+                 "--checkpoint-every", 1, "--output", "cut"]
+        with interrupted("checkpoint:19"):
+            self.assertNotEqual(self.run_command(1, words).code, 0)
+        self.succeeded(self.run_command(1, ["renewable", "--resume", "cut", "--rounds", 20]))
+        self.assertEqual(bits(self.summary_in("cut")["final_model"]), whole)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -311,7 +311,7 @@ TEST(PNorm, OfAMatrixStepsInItsSingularValues) {
 // One row, and p = 2, are Euclidean; a step from zero along orthogonal rows moves coordinates by the pace.
 TEST(PNorm, OfAMatrixHasKnownCases) {
   const auto domain = domain_table().make("free");
-  for (const char* spec : {"p-norm:1.2,rows=1", "p-norm:2,rows=3"}) {
+  for (const char* spec : {"p-norm:1.25,rows=1", "p-norm:2,rows=3"}) {
     Vector x{1, -2, 3, 0.5, 0, 2};
     mirror_table().make(spec, *domain)->step(x, 0.5, Vector{2, 0, -2, 1, 1, -4});
     EXPECT_THAT(x, testing::Pointwise(testing::DoubleNear(1e-12), {0.0, -2.0, 4.0, 0.0, -0.5, 4.0})) << spec;
@@ -324,6 +324,23 @@ TEST(PNorm, OfAMatrixHasKnownCases) {
   map->step(huge, 1, Vector{1e308, 1e308, -1e308, 0});
   for (const double value : huge) EXPECT_TRUE(std::isfinite(value));
   EXPECT_THAT(message_of<UsageError>([&] { return map->state_size(5); }), HasSubstr("no such rows"));
+}
+
+// All gradients have columns that add up to 0, as of softmax: so do all models, also after one of rank 1.
+TEST(PNorm, OfAMatrixKeepsDirectionsThatNoGradientHas) {
+  const auto domain = domain_table().make("free");
+  EXPECT_THAT(message_of<UsageError>([&] { return mirror_table().make("p-norm:1.2,rows=3", *domain); }),
+              HasSubstr("Take p=1.25 or more"));
+  const auto map = mirror_table().make("p-norm:1.25,rows=3", *domain);
+  AddressedRandom random(73, Purpose::experiment, 0, 0);
+  Vector x(12);
+  map->step(x, 1, Vector{1, 2, -1, 3, -2, -4, 2, -6, 1, 2, -1, 3});
+  for (int t = 0; t < 50; ++t) {
+    Vector gradient = random_normal(12, 1, random);
+    for (std::size_t j = 0; j < 4; ++j) gradient[8 + j] = -gradient[j] - gradient[4 + j];
+    map->step(x, 0.3, gradient);
+    for (std::size_t j = 0; j < 4; ++j) EXPECT_NEAR(x[j] + x[4 + j] + x[8 + j], 0, 1e-3 * norm2(x));
+  }
 }
 
 TEST(MirrorTable, RefusalsNameTheDomainThatIsNeeded) {

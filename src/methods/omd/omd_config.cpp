@@ -6,6 +6,7 @@
 #include "data/serving/partition.hpp"
 #include "graph/topology.hpp"
 #include "loss/loss.hpp"
+#include "run/inputs/start_models.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run/settings/source_options.hpp"
 
@@ -240,6 +241,11 @@ void complete_omd_config(OmdConfig& config, const Options& options) {
   check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
             config.schedule.dropout_model != "uniform",
         "--absent freeze without --dropout: nobody is ever absent. Say how often: --dropout 0.2.");
+  check(
+      !config.start_records || !is_start_word(config.start),
+      "--start-records with --start {}: nobody has learned that from records. Give the model file of a run, or a file "
+      "of starts.",
+      config.start);
   if (config.privacy.trusts_pairs && config.omd.absent == OmdSettings::Absent::freezes) {
     check(config.correlation != CorrelationChoice::two_buffers,
           "--noise-correlation blt:2 with --trust pairs and --absent freeze: a client that sits a round out does not "

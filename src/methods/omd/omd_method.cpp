@@ -153,7 +153,8 @@ void OmdMethod::open_model() {
   open_constraints();
 }
 
-/// What the final models need of the start, where it counts in them.
+/// What the final models need of the start, where it counts in them. A client that has joined begins with the models of
+/// others, which began with theirs.
 void OmdMethod::keep_start() {
   if (!config_.start_records) return;
   check(records_of_run_ > 0,
@@ -161,16 +162,33 @@ void OmdMethod::keep_start() {
         "Leave it out, or give files.");
   parts_.share_of_start = *config_.start_records / (*config_.start_records + records_of_run_);
   parts_.kept_start = parts_.start;
+  const Client first = run_.inputs.first_client();
+  const Client at_first = run_.inputs.clients_at_first();
+  if (first + run_.inputs.client_count() <= at_first) return;
+  const StartModels of_all = starts_of(0, at_first);
+  parts_.kept_start->update(
+      [&](Columns& kept, const Columns& starts) {
+        Vector mean(starts.rows());
+        for (std::size_t k = 0; k < starts.size(); ++k) axpy(1 / static_cast<double>(starts.size()), starts[k], mean);
+        for (std::size_t k = 0; k < kept.size(); ++k) {
+          if (first + static_cast<Client>(k) >= at_first) kept.set(k, mean);
+        }
+      },
+      of_all.models);
+}
+
+/// Of clients that were there at first.
+StartModels OmdMethod::starts_of(Client first, Client count) const {
+  const std::optional<Vector> own =
+      parts_.model ? own_start(config_.start, *parts_.model, parts_.loss.get(), config_.data.seed) : std::nullopt;
+  return start_models(config_.start, *parts_.domain, dimension_, run_.inputs.clients_at_first(), first, count, own);
 }
 
 /// The starts of clients that were there at first. Others have the centre of the domain until they get a model.
 StartModels OmdMethod::read_start() {
-  const std::optional<Vector> own =
-      parts_.model ? own_start(config_.start, *parts_.model, parts_.loss.get(), config_.data.seed) : std::nullopt;
   const Client first = std::min(run_.inputs.first_client(), run_.inputs.clients_at_first());
   const Client end = std::min(run_.inputs.first_client() + run_.inputs.client_count(), run_.inputs.clients_at_first());
-  StartModels start =
-      start_models(config_.start, *parts_.domain, dimension_, run_.inputs.clients_at_first(), first, end - first, own);
+  StartModels start = starts_of(first, end - first);
   if (end - first == run_.inputs.client_count()) return start;
   start.models.update([this](Columns& models) {
     Columns all(models.rows(), static_cast<std::size_t>(run_.inputs.client_count()));

@@ -50,6 +50,7 @@ class OmdMethod final : public Method {
   void open_model();
   [[nodiscard]] StartModels read_start();
   void keep_start();
+  [[nodiscard]] StartModels starts_of(Client first, Client count) const;
   void open_constraints();
   void check_constraints() const;
   void check_regret() const;

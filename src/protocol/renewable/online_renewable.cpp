@@ -46,6 +46,12 @@ void OnlineRenewable::run(const std::vector<Observer*>& observers) {
     if (settings_.looks_again && is_last()) look_again();
     completed();
   }
+  if (ends_without_look()) look_again();
+}
+
+/// A run that was cut off may be told to end where it has come to.
+bool OnlineRenewable::ends_without_look() const {
+  return settings_.looks_again && !has_looked_again_ && done_ == settings_.rounds && (done_ > 1 || !has_prior());
 }
 
 RenewableState OnlineRenewable::empty_state() const {

@@ -71,6 +71,7 @@ class OnlineRenewable final : public OpenRenewable {
   void search_batch();
   [[nodiscard]] RenewableState empty_state() const;
   void look_again();
+  [[nodiscard]] bool ends_without_look() const;
   void take_back_look();
   [[nodiscard]] std::optional<SecondLook::Estimate> second_look() const;
   [[nodiscard]] BlockCurvature curvature_of_estimate() const;
