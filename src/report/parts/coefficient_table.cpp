@@ -132,9 +132,16 @@ std::string text_of(const Block& block, const Unsettled& unsettled) {
   return text;
 }
 
+/// How many of the clients' intervals exclude 0. Those of paths that have not settled say nothing.
+std::string exclusions(int excluding, std::size_t clients, std::size_t unsettled) {
+  if (unsettled == clients) return "not settled";
+  return fmt::format("{} of {}{}", excluding, clients - unsettled,
+                     unsettled == 0 ? "" : fmt::format(", {} not settled", unsettled));
+}
+
 /// Range of the estimates of all clients, and the number of their intervals that exclude 0. Of each client the first
 /// block's first level counts.
-std::string range_of(const std::vector<const Block*>& clients) {
+std::string range_of(const std::vector<const Block*>& clients, const Unsettled& unsettled) {
   const std::vector<Interval>& first = clients.front()->columns.front().cells;
   const std::size_t listed = std::min(first.size(), most_coefficients);
   const std::string heading = fmt::format("estimates of all {} clients", clients.size());
@@ -148,15 +155,18 @@ std::string range_of(const std::vector<const Block*>& clients) {
     double least = std::numeric_limits<double>::infinity();
     double greatest = -least;
     int excluding = 0;
+    std::size_t open = 0;
     for (const Block* block : clients) {
       const std::vector<Interval>& cells = block->columns.front().cells;
       if (j >= cells.size()) continue;
       least = std::min(least, cells[j].estimate);
       greatest = std::max(greatest, cells[j].estimate);
-      excluding += excludes_zero(cells[j]).value_or(false) ? 1 : 0;
+      const bool is_open = unsettled.contains(cells[j].client);
+      open += is_open ? 1 : 0;
+      excluding += !is_open && excludes_zero(cells[j]).value_or(false) ? 1 : 0;
     }
-    text += indented_line(fmt::format("{:<{}}{}{}  {} of {}", first[j].name, width, number_cell(least, decimals),
-                                      number_cell(greatest, decimals), excluding, clients.size()));
+    text += indented_line(fmt::format("{:<{}}{}{}  {}", first[j].name, width, number_cell(least, decimals),
+                                      number_cell(greatest, decimals), exclusions(excluding, clients.size(), open)));
   }
   return text + more_text(first.size() - listed);
 }
@@ -207,7 +217,7 @@ std::string blocks_text(const SummaryView& summary, const std::vector<Interval>&
     if (all || block.client == clients.front()->client) text += "\n" + text_of(block, unsettled);
   }
   if (all) return text;
-  return text + "\n" + range_of(clients) +
+  return text + "\n" + range_of(clients, unsettled) +
          indented_line("Each client's own are in coefficients.csv and, under per_client, in summary.json.");
 }
 

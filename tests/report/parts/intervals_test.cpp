@@ -212,6 +212,17 @@ TEST(RegressionTable, HasNoStarsForTheClientsWhosePathsHaveNotSettled) {
   EXPECT_EQ(lines_with("age", summary), (Lines{"age 1.250 1.125 1.375 * yes", "age 1.250 1.125 1.375 not settled"}));
 }
 
+TEST(RegressionTable, CountsTheClientsWhosePathsHaveSettled) {
+  std::vector<Interval> intervals;
+  for (Client u = 0; u < 5; ++u) append(intervals, of_two("random-scaling", 0.95, u, 0.25 * u));
+  Summary summary = regression(intervals);
+  auto& paths = summary.part<RunIntervals>().settling.paths;
+  for (Client u = 0; u < 5; ++u) paths.push_back(path_with(u != 4, u));
+  EXPECT_EQ(lines_with("income", summary)[1], "income 0.000 1.000 1 of 4, 1 not settled");
+  for (PathSettling& each : paths) each.settled = false;
+  EXPECT_EQ(lines_with("income", summary)[1], "income 0.000 1.000 not settled");
+}
+
 TEST(RegressionTable, HasTheDataSOwnUnitsFirst) {
   Summary summary = regression(of_two("random-scaling", 0.95));
   summary.part<RunIntervals>().own_units = of_two("random-scaling", 0.95, std::nullopt, 10);
