@@ -14,10 +14,10 @@ METHODS = {
     "infer-plug-in": ["infer", "--tuning", "off", *BATCHES, "--intervals", "plug-in"],
     "infer-central": ["infer", "--tuning", "off", *BATCHES, "--intervals", "plug-in", "--trust", "central"],
     "infer-bias": ["infer", "--tuning", "off", *BATCHES, "--bias", "remove"],
-    "renewable": ["renewable", *SUMS],
-    "renewable-curvature": ["renewable", *SUMS, "--curvature-model", "released:0.5"],
-    "renewable-central": ["renewable", *SUMS, "--trust", "central", "--curvature-model", "released:0.5"],
-    "renewable-masked": ["renewable", *SUMS, "--trust", "masked"],
+    "renewable": ["renewable", "--tuning", "off", *SUMS],
+    "renewable-curvature": ["renewable", "--tuning", "off", *SUMS, "--curvature-model", "released:0.5"],
+    "renewable-central": ["renewable", "--tuning", "off", *SUMS, "--trust", "central", "--curvature-model", "released:0.5"],
+    "renewable-masked": ["renewable", "--tuning", "off", *SUMS, "--trust", "masked"],
 }
 
 
