@@ -185,7 +185,7 @@ class Files(ModelCase):
             rows[end] = numpy.column_stack([table["c"], table["b"], table["age"], numpy.random.default_rng(2).normal(0, 1, len(table["c"])),
                                             table["ill"]]).astype(float)
             numpy.savetxt(self.folder / f"plain{end}.csv", rows[end], fmt="%r", delimiter=",")
-        run = self.learn(["--source", "plain.csv", "--columns", "2,0/1", "--loss", "logistic", *NETWORKS, "--precision", "double", *NONE,
+        run = self.learn(["--source", "plain.csv", "--columns", "2,0/1", *NETWORKS, "--precision", "double", *NONE,
                           "--networks", "shared", "--test", "plain-test.csv", "--positive", "1"]).summary()
         model = Model(self.folder / "run" / "model.h5")
         self.assertEqual([list(part.places) for part in model.parties], [[2, 0], [1]])

@@ -35,7 +35,7 @@ TABLE = [
     ([*OMD, "--config", "heading.ini"], USAGE, r"heading\.ini:2: omd\.mechanism: unknown key: the heading \[omd\]", r"Delete the heading"),
     ([*OMD, "--config", "blank.ini"], USAGE, r"blank\.ini:2: 'batch 4' is no key = value", r"begin the line with #"),
     ([*OMD, "--encode", "onehot:town,sex"], USAGE, r"--encode 'town,sex': there is no such file", r"starling data profile writes a draft"),
-    (["vertical", "--parties", "d.csv,d.csv", "--positive", "1", "--mechanism", "none"], USAGE, r"--positive with --loss mse: .* no class", r"Give --loss logistic"),
+    (["vertical", "--parties", "d.csv,d.csv", "--positive", "1", "--loss", "mse", "--mechanism", "none"], USAGE, r"--positive with --loss mse: .* no class", r"Give --loss logistic"),
     ([*OMD, "--lr", "0.1"], USAGE, r"unknown option --lr\. ", r"Did you mean --step\?"),
     ([*OMD, "--out", "run"], USAGE, r"unknown option --out\. ", r"Did you mean --output\?"),
     (["omd", "--epochs", "2", "d.csv"], USAGE, r"options only, .*'d\.csv' is none", r"--source d\.csv"),

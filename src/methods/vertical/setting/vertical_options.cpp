@@ -149,7 +149,7 @@ void add_network_options(Options& options, VerticalConfig& config) {
   options.add(
       declared("loss",
                "mse (mean squared error of all targets), softmax (an output for each class, labels from 0), or another "
-               "loss of one output",
+               "loss of one output. With --positive: logistic",
                {.initial = "mse", .values = losses_of_outputs}),
       config.loss);
   options.add(declared("local-steps", "steps of every network in a round, all else frozen at what rank 0 has sent",
