@@ -191,7 +191,7 @@ void VerticalConfig::take_embeddings(const std::string& why) {
 }
 
 void complete_vertical_config(VerticalConfig& config, const Options& options) {
-  if (!config.data.positive.empty() && !options.given("loss")) config.loss = "logistic";  // of two classes
+  if (!options.given("loss")) config.loss = config.data.positive.empty() ? "mse" : "logistic";
   check_learning_options(config);
   choose_protocol(config, options);
   check_baselines(config);

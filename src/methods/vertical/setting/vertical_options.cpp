@@ -147,11 +147,11 @@ void add_network_options(Options& options, VerticalConfig& config) {
   options.add(declared("precision", "arithmetic of the networks: float or double", {.initial = "float"}),
               config.precision, {{"float", Precision::single}, {"double", Precision::full}});
   options.add(
-      declared("loss",
-               "mse (mean squared error of all targets), softmax (an output for each class, labels from 0), or another "
-               "loss of one output. With --positive: logistic",
-               {.initial = "mse", .values = losses_of_outputs}),
-      config.loss);
+      option("loss", "LOSS",
+             "mse (mean squared error of all targets), softmax (an output for each class, labels from 0), or another "
+             "loss of one output; default: mse, with --positive logistic",
+             {.values = losses_of_outputs, .example = "softmax"}),
+      [&config](const std::string& text) { config.loss = text; });
   options.add(declared("local-steps", "steps of every network in a round, all else frozen at what rank 0 has sent",
                        {.range = {.most = 65'000}}),
               config.plan.local_steps);
