@@ -157,6 +157,8 @@ class Decisions(InitCase):
         ("quantity", "a,b\n" + "".join(f"{k},{k * 1.5 + 0.25}\n" for k in range(60)), [r"the label .* is no class", "loss = squared"], ["--loss", "squared"]),
         ("counts", "a,days\n" + "".join(f"{k},{k * k % 31}\n" for k in range(99)), [r"the label .* may be a class, a quantity or a count", "loss = poisson:BOUND"],
          ["--loss", "poisson:40"]),
+        ("counts with gaps", "a,days\n" + "".join(f"{k},{k % 9 + 4 * (k % 9 == 8)}\n" for k in range(99)), ["may be a class, a quantity or a count"],
+         ["--loss", "poisson:40"]),
         ("constant", "a,y\n1,1\n2,1\n3,1\n", ["all labels are the same"], None),
         ("label", "a,y\n1,yes\n2,no\n3,yes\n", ["column 'y' is the label and holds text", "encode = onehot:FILE"], None),
     )
@@ -176,7 +178,6 @@ class Decisions(InitCase):
                     decided = self.init([*words, *answer, "--force"])
                     self.assertNotIn("First decide", decided.out)
                     self.start(decided.out)
-
 
     def test_names_of_several_files_are_one_pattern(self):
         for name in ("north.csv", "south.csv"):

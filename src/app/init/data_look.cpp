@@ -26,7 +26,7 @@ namespace {
 using Use = ColumnProfile::Use;
 
 constexpr std::size_t most_shown_labels = 5;
-constexpr std::size_t most_classes_beyond_doubt = 10;
+constexpr int most_classes_beyond_doubt = 10;
 constexpr const char* decimal_commas = "decimal commas";
 
 bool exists(const std::string& source) {
@@ -248,7 +248,8 @@ void choose_loss(const Description& figures, DataLook& look) {
     return;
   }
   look.loss = losses.front();
-  if (figures.labels.size() > most_classes_beyond_doubt) look.decisions.push_back(about_classes(look, figures));
+  const bool may_count = look.loss != "logistic" && figures.label.max() >= most_classes_beyond_doubt;
+  if (may_count) look.decisions.push_back(about_classes(look, figures));
 }
 
 /// Whether the labels are classes, a quantity, or no label at all.

@@ -11,12 +11,19 @@ namespace starling {
 
 namespace {
 
+constexpr const char* persons_number = "person";  ///< the column that is written
+
 /// The place of the column of times among the features. Throws UsageError.
 std::size_t place_of_time(const RecordReader& reader, const std::string& time) {
   check(!reader.sparse(), "--survival with sparse records: times are a column of a table. Give a CSV or HDF5 file.");
   const std::vector<std::string> names = reader.names();
   const auto found = std::find(names.begin(), names.end(), time);
   check(found != names.end(), "--survival {}: no column has this name. Name the columns of time and event.", time);
+  check(
+      std::find(names.begin(), names.end(), persons_number) == names.end(),
+      "--survival with a column '{0}': the number of each person gets this name. Leave the column out (--drop {0}), or "
+      "rename it.",
+      persons_number);
   return static_cast<std::size_t>(found - names.begin());
 }
 
@@ -85,7 +92,7 @@ class SurvivalReader final : public ForwardingReader {
     return reader_->features() + settings_.ends.size() - 1;  // the person's number takes the place of the time
   }
   [[nodiscard]] std::vector<std::string> names() const override {
-    std::vector<std::string> all{"person"};
+    std::vector<std::string> all{persons_number};
     const std::vector<std::string> own = reader_->names();
     for (std::size_t j = 0; j < own.size(); ++j) {
       if (j != place_) all.push_back(own[j]);

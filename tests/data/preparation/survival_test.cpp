@@ -70,4 +70,10 @@ TEST_F(Survival, RefusesWhatIsNoTime) {
   EXPECT_THAT(message_of<UsageError>([&] { return open(); }), HasSubstr("no column has this name"));
 }
 
+TEST_F(Survival, RefusesASecondColumnOfPersons) {
+  path_ = folder_.write("a.csv", "person,days,died\n7,2,1\n");
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(open()); }),
+              HasSubstr("Leave the column out (--drop person)"));
+}
+
 }  // namespace starling::survival_test
