@@ -157,9 +157,10 @@ class RenewableConstants(HistogramCase):
     def test_nothing_is_released_where_units_are_known_or_stay(self):
         words = [*self.write_sites(), "--mu", 1, "--noise-correlation", "none"]
         self.write("constants.csv", "feature,mean,sd\n" + "".join(f"{name},{mean},{sd}\n" for name, (mean, sd, _) in SLOPES.items()))
+        self.write("curvature.csv", "".join(",".join(str(0.1 * (i == j)) for j in range(5)) + "\n" for i in range(5)))
         self.write("sizes.csv", "".join(f"{client},0,20\n" for client in range(len(SIZES))))
         for name, more in (("constants", ["--standardise", "constants.csv"]), ("share", ["--feature-share", 0, "--scale-share", 0]),
-                           ("clip", ["--clip", 1]), ("prices", ["--mu", "schedule:from=1,to=1.1,shape=linear"])):
+                           ("clip", ["--clip", 1]), ("curvature", ["--curvature-model", "file:curvature.csv"]), ("prices", ["--mu", "schedule:from=1,to=1.1,shape=linear"])):
             used = words[:-4] + words[-2:] if name == "prices" else words
             summary = self.learned([*used, *more], name)
             self.assertIsNone(summary["privacy"]["features"], name)

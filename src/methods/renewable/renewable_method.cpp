@@ -88,6 +88,7 @@ TunedValue RenewableMethod::batch_of_default() const {
 /// Why columns keep their own units under --variant private; empty if they need not.
 std::string RenewableMethod::why_own_units() const {
   if (config_.privacy.prices_change()) return "prices change over the batches";
+  if (!config_.curvature_file.empty()) return "the file of --curvature-model speaks of their own units";
   return config_.batch_file.empty() ? "" : "the number of batches follows from a file of their sizes";
 }
 
