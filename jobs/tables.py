@@ -13,7 +13,8 @@
 Runs are those of `starling omd` over five clients that are dealt the records at random: no option but data, --mechanism gaussian,
 --total-epsilon and --delta 1e-5, or --mechanism none, and the loss of labels that are not two classes. The figure is accuracy on held-out records, or the share of the
 labels' variance that the mean model explains, in percent. The tables come with scikit-learn and with packages of R (tables_parts.py). What is
-missing is named, and the other tables are run.
+missing is named, and the other tables are run. The standard error of a cell is that of its runs, and for classes also of the held-out records
+that the model and the constant answer differently.
 
 The slope of labels on scores, for tables of two classes, is that of a logistic regression on the held-out records: 1 where probabilities of the
 mean model are what they should be, less where they are too extreme.
@@ -27,6 +28,7 @@ that is fitted to all records without noise, and how many lost no more: of all t
 fewer than 95 in 100, or if more than two fifths of the runs said that it cannot be foretold.
 """
 
+import math
 import pathlib
 import shutil
 import sys
@@ -40,7 +42,6 @@ DELTA = 1e-5
 
 def rounded(low, high):
     """A range around low ... high as a data dictionary has it."""
-    import math
     if low == high:
         return low - 1, high + 1
     def up(value):
@@ -79,7 +80,7 @@ class Study:
 
     def run(self, table, words, epsilon, seed):
         """(the figure in percent, the signal to noise that the run told, what it expected to lose at most, or None, the slope of labels on
-        scores where there are two classes); None is no noise."""
+        scores where there are two classes, the part of the held-out records that the constant does not answer so); None is no noise."""
         from tables_parts import slope_of_labels
         label = f"{table.name}-{epsilon}-{seed}"
         price = ["--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon] if epsilon else ["--mechanism", "none"]
@@ -90,11 +91,13 @@ class Study:
         shutil.rmtree(self.scratch / label)
         metrics, tuning = summary["metrics"], summary["tuning"]
         figure = 100 * (metrics["test"]["r2"] if table.kind == "numbers" else metrics["test_accuracy"])
-        return figure, tuning["signal_to_noise"], tuning["most_lost"], slope
+        alike = 1 if table.kind == "numbers" else next(
+            each["predicted"] for each in metrics["test"]["classes"] if each["class"] == table.answer) / len(table.test_labels)
+        return figure, tuning["signal_to_noise"], tuning["most_lost"], slope, 1 - alike
 
     def table(self, table):
         """Lines of tables.csv of a table."""
-        from tables_parts import allowed, fitted
+        from tables_parts import allowed, constant_allowed, fitted
         train, test = table.write(self.scratch)
         words = ["--source", train, "--test", test, *self.words(table)]
         cases = [(epsilon, seed) for epsilon in [None, *self.options.epsilons] for seed in self.options.seeds]
@@ -108,10 +111,13 @@ class Study:
         for epsilon in self.options.epsilons:
             runs = [next(found) for _ in range(self.options.runs)]
             figures = [figure for figure, *_ in runs]
-            for figure, _, most, _ in runs:
+            for figure, _, most, *_ in runs:
                 self.outlooks.add((table.name, table.kind == "numbers"), without - figure, most)
             bracket = mean([allowed(table, self.prices[epsilon], seed) for seed in self.options.seeds])
             yield {**known, "epsilon": epsilon, "runs": len(runs), "mean": mean(figures), "least": min(figures), "allowed": bracket,
+                   "constant_allowed": constant_allowed(table, self.prices[epsilon], self.options.seed),
+                   "standard_error": math.hypot(experiment.error_of_mean(figures),
+                                                100 * math.sqrt(mean([run[4] for run in runs]) / len(table.test_labels))),
                    "signal_to_noise": mean([run[1] for run in runs]),
                    "promised": mean(promised) if (promised := [run[2] for run in runs if run[2] is not None]) else "",
                    "slope": mean([run[3] for run in runs]) if table.kind == "two" else ""}
@@ -156,8 +162,19 @@ def verdicts(lines, outlooks):
     slopes = [line["slope"] for line in lines if line["slope"] != "" and line["epsilon"] >= 1]
     good = sum(0.85 <= slope <= 1.15 for slope in slopes)
     yield f"slope of labels on scores, which is to be 1, at epsilon 1 and more, of {len(slopes)} cells: {good} are within 0.85 to 1.15"
-    below = [f"{line['table']} at {line['epsilon']:g}" for line in lines if line["mean"] < line["constant"] - 1]
-    yield f"more than a point below the constant, of {len(lines)} cells: {', '.join(below) or 'none'}"
+    yield from below_the_constant(lines)
+
+
+def below_the_constant(lines):
+    """Which cells are worse than the constant, and of which noise in a constant alone is not the reason."""
+    below = [line for line in lines if line["mean"] < line["constant"] - 1]
+    named = [f"{line['table']} at {line['epsilon']:g} by {line['constant'] - line['mean']:.1f} ± {line['standard_error']:.1f} "
+             f"({line['constant'] - line['constant_allowed']:.1f})" for line in below]
+    yield ("more than a point below the constant, each with its standard error, and with what noise costs a constant alone in brackets, "
+           f"of {len(lines)} cells: {', '.join(named) or 'none'}")
+    beyond = [f"{line['table']} at {line['epsilon']:g}" for line in below
+              if line["mean"] < min(line["constant"], line["constant_allowed"]) - 1 - 2 * line["standard_error"]]
+    yield f"of these by more than that, a point and two standard errors: {', '.join(beyond) or 'none'}"
 
 
 def main():

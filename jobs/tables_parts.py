@@ -16,6 +16,7 @@ import numpy as np
 HELD_OUT = 5  # one record in so many is tested on
 CLIENTS = 5
 PASSES = 32
+DRAWS = 2000  # of the noise in a constant
 CLIP = 5  # deviations, of private learning
 FITTING = 2000  # steps
 STEPS = [2.0 ** k for k in range(-9, 6)]
@@ -111,12 +112,15 @@ class Table:
         self.rows, self.labels, self.test_rows, self.test_labels = rows[~test], values[~test], rows[test], values[test]
 
     @property
+    def answer(self):
+        """The class that most records have."""
+        values, counts = np.unique(self.labels, return_counts=True)
+        return values[np.argmax(counts)]
+
+    @property
     def constant(self):
         """What the best constant answer has: accuracy, or the share of variance explained, in percent."""
-        if self.kind == "numbers":
-            return 0.0
-        values, counts = np.unique(self.labels, return_counts=True)
-        return 100 * float(np.mean(self.test_labels == values[np.argmax(counts)]))
+        return 0.0 if self.kind == "numbers" else 100 * float(np.mean(self.test_labels == self.answer))
 
     def score(self, scores):
         """Of predictions on the held-out records, in percent: accuracy, or the share of variance explained."""
@@ -193,6 +197,18 @@ def fitted(table):
         gradient = train.T @ slopes(table.kind, train @ ahead, table.labels) / len(train) + ridge * ahead
         before, model = model, ahead - step * gradient
     return table.score(test @ model)
+
+
+def constant_allowed(table, mu, seed):
+    """What the noise of the price allows a constant answer alone, in percent, a mean over DRAWS: counts of classes, or the mean of labels
+    that are clipped to one deviation of an exact mean, with each client's own noise."""
+    noise = np.random.default_rng(seed).standard_normal((DRAWS, max(table.classes, 2))) * math.sqrt(CLIENTS) / mu
+    if table.kind == "numbers":
+        centre, unit = table.labels.mean(), table.labels.std()
+        return float(np.mean([table.score(centre + 2 * unit / len(table.labels) * each) for each in noise[:, 0]]))
+    values, counts = np.unique(table.labels, return_counts=True)
+    answers = values[np.argmax(counts + math.sqrt(2) * noise, axis=1)]
+    return 100 * float(np.mean([np.mean(table.test_labels == value) * np.mean(answers == value) for value in values]) * len(values))
 
 
 def allowed(table, mu, seed):

@@ -376,6 +376,25 @@ class Features(HistogramCase):
         self.assertLess(abs(sum(self.predictions("run", "test.csv")) / 1000 - 700), 5, "in units of their own")
         self.assertNotIn("are a guess", result.err)
 
+    def test_labels_in_the_outer_part_of_their_range_and_little_signal_have_a_constant(self):
+        """All of the price goes to the constant, since labels may be far from the middle of their range, where models start."""
+        self.ranged(120, 1, "data.csv", number=True)
+        ranges = (self.folder / "ranges.csv").read_text().replace("y,600,800", "y,600,1200")
+        test = self.ranged(300, 2, "test.csv", number=True)
+        self.write("ranges.csv", ranges)
+        words = [*self.words, "--loss", "squared", "--mechanism", "gaussian", "--total-epsilon", 0.3, "--noise-key", "seed", "--ranges", "ranges.csv"]
+        self.check_layouts(words, "standardise", (1, 2, 4))
+        result = self.good(1, [*words, "--test", test, "--output", "tested"])
+        self.assertRegex(result.err, "no feature is learned from: noise would outweigh .* More records or a higher price")
+        self.assertNotIn("--ranges says it", result.err)
+        self.assertIn("expect a constant answer", result.err)
+        self.assertIsNone(self.summary_in("tested")["privacy"]["features"])
+        answers = set(self.predictions("tested", "test.csv"))
+        self.assertEqual(len(answers), 1)
+        self.assertLess(abs(answers.pop() - 700), 150, "runs start at the middle of the range, 900")
+        result = self.good(1, [*words[:-6], "--total-epsilon", 2, *words[-4:], "--test", test, "--output", "more"])
+        self.assertNotIn("no feature is learned from", result.err)
+
     def test_classes_are_not_scaled(self):
         """Labels 0 and 2 of a range would all have been of one class."""
         self.ranged(200, 1, "data.csv", number=True)

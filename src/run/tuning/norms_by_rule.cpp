@@ -28,6 +28,11 @@ void SettingsByRule::settle_intercept(TypicalNorms& norms) {
   ModelChoice& model = config().model;
   if (config().given("intercept") || !model.intercept() || !norms.l2) return;
   if (*norms.l2 < least_norm_beside_intercept) {
+    if (start_) {  // it has a constant, and standardised features are no such specks: a bin of noise
+      norms.l2.reset();
+      norms.l1.reset();
+      return;
+    }
     model.asked_intercept = false;
     return;
   }

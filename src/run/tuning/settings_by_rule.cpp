@@ -274,7 +274,10 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   // Norms that were released first had their share of the whole.
   if (norms_were_first) config().scale_share = config().scale_share.value_or(0) / (1 - features.share());
   start_ = features.start();
-  if (start_) tell({*start_});
+  if (start_) {
+    tell({*start_});
+    config().model.asked_intercept = true;  // which the start is of, whatever norms said
+  }
   if (chosen->value == "none") return;
   config().kept_features = features.kept();
   if (features.scales_labels()) config().label_size = 1;

@@ -24,7 +24,9 @@ constexpr double small_share = 0.05;         ///< wanted by histograms, which th
 constexpr double share_for_means = 1.0 / 3;  ///< wanted by histograms, from which means are released in their place
 constexpr double least_share_of_means = 0.02;
 constexpr double greatest_share_of_means = 0.25;
-constexpr double noise_of_means = 0.1;          ///< with which means within −1 … 1 are seen
+constexpr double noise_of_means = 0.1;  ///< with which means within −1 … 1 are seen
+/// ρ of all price below which labels that are numbers, of which their range alone is known, are answered by a constant.
+constexpr double signal_of_features_of_numbers = 1.25;
 constexpr double deviation_in_range = 1.0 / 3;  ///< of values within −1 … 1 of which no more is known
 constexpr double part_of_window = 0.25;     ///< of all records, that a window of a feature's values is expected to have
 constexpr double part_of_useful_bin = 0.8;  ///< of all records, in the least bin that is worth a release
@@ -195,7 +197,9 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
   facts.form = FeatureHistograms::form_of(count + labels, weight);
   const double noise_of_most = take_share(facts, greatest_share);
   const double wanted = wanted_share(noise_of_most, records);
-  if (!numbers && wanted > share_for_means && found_.columns.all_have_ranges()) return means(std::move(facts), records);
+  if (!numbers && wanted > share_for_means && found_.columns.all_have_ranges()) {
+    return wants_constant_alone(*most_records) ? constant_alone() : means(std::move(facts), records);
+  }
   const std::optional<double> share = share_for(noise_of_most, records);
   if (share && !asked_for_ && !numbers && wanted > small_share && config_.data.ranges.empty() && !shows_missing_) {
     if (have_one_scale()) return std::nullopt;
@@ -264,6 +268,26 @@ void FeatureRelease::note_unresolved(const std::vector<std::size_t>& features) {
 
 void FeatureRelease::note(std::string text) const {
   if (!text.empty()) run_.notes.push_back(std::move(text));
+}
+
+/// Whether so little is to be learned of features that the constant wants the whole price: that of labels which are
+/// known to lie in their range, and may be far from its middle. **Collective.**
+bool FeatureRelease::wants_constant_alone(std::int64_t most_records) const {
+  const bool are_all = found_.columns.count() == found_.columns.source_columns;
+  if (!found_.label || !are_all || asked_for_ || method_.infers || !config_.model.intercept()) return false;
+  const RuleFacts facts = method_.facts(most_records, found_.columns.source_columns + 1);
+  const double signal = signal_to_noise(facts, learning_rule(facts));
+  return run_.agreement.broadcast(declare_public(signal < signal_of_features_of_numbers));
+}
+
+/// Drops all features.
+TunedValue FeatureRelease::constant_alone() {
+  share_ = 0;
+  found_.sights.assign(found_.columns.count(), {});
+  note(
+      "no feature is learned from: noise would outweigh what they tell at this price, and the constant of labels wants "
+      "all of it. The model answers a constant. More records or a higher price change that");
+  return value_of();
 }
 
 /// Releases means of features within their ranges, where records are too few for histograms. **Collective.**
@@ -429,8 +453,9 @@ std::string FeatureRelease::cost_text() const {
 
 std::string FeatureRelease::reason_of_constants(std::size_t kept) const {
   if (share_ == 0 && !is_exact()) {
-    return kept > 0 ? "ranges alone show how large values are"
-                    : "nothing shows how large the values of any feature are";
+    return kept > 0                           ? "ranges alone show how large values are"
+           : found_.columns.all_have_ranges() ? "noise would outweigh what features tell"
+                                              : "nothing shows how large the values of any feature are";
   }
   const std::string within =
       share_within_ > 0

@@ -86,6 +86,8 @@ class FeatureRelease {
   void note_unresolved(const std::vector<std::size_t>& features);
   [[nodiscard]] std::optional<TunedValue> histograms(HistogramFacts facts, const std::optional<double>& share,
                                                      std::size_t labels, std::size_t weight);
+  [[nodiscard]] bool wants_constant_alone(std::int64_t most_records) const;
+  [[nodiscard]] TunedValue constant_alone();
   [[nodiscard]] std::optional<TunedValue> means(HistogramFacts facts, std::int64_t records);
   [[nodiscard]] std::optional<Vector> release_of(HistogramFacts facts,
                                                  const std::function<Secret<Counts>(Stream&)>& count);
