@@ -92,6 +92,20 @@ class Orders(TestCase):
         self.assertNotEqual(short, whole)
         self.assertEqual(bits(self.summary_in("cut")["final_model"]), whole)
 
+    def test_more_batches_have_the_verdict_of_all(self):
+        """The second half of 60 batches is not that of the first 20 and of what came then."""
+        features, labels = drawn(3000, -1, 2)
+        order = numpy.r_[numpy.argsort(labels[:1000], kind="stable"), numpy.arange(1000, 3000)]
+        self.learned(features[order], labels[order], "--batch", 50, "--rounds", 60)
+        whole = self.summary_in("run")
+        words = ["renewable", "--source", "data.csv", "--clients", 1, "--label", "y", "--loss", "logistic", "--mechanism", "none", "--batch", 50,
+                 "--rounds", 20, "--checkpoint-every", 1, "--output", "cut"]
+        self.succeeded(self.run_command(1, words))
+        self.succeeded(self.run_command(1, ["renewable", "--resume", "cut", "--rounds", 60]))
+        self.assertEqual(bits(self.summary_in("cut")["final_model"]), bits(whole["final_model"]))
+        verdict = [note for note in whole["notes"] if "has not settled" in note]
+        self.assertEqual([note for note in self.summary_in("cut")["notes"] if "has not settled" in note], verdict)
+
     def test_a_run_that_is_told_to_end_where_it_was_killed_looks_as_well(self):
         features, labels = drawn(3000, -2, 2)
         self.learned(features, labels, "--batch", 100, "--rounds", 20)

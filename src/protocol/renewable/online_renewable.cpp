@@ -15,6 +15,7 @@ namespace {
 constexpr Round most_questions = 500;
 constexpr double loss_of_separated = 0.04;  ///< of a record, as a part of that at score 0
 constexpr double most_drift_of_look = 5;    ///< standard errors of the scores of an intercept
+constexpr std::size_t most_groups = 128;    ///< of batches, an even number
 constexpr double of_rare_class = 0.12;      ///< mean p (1 - p) of a record, where the class is rarer
 
 }  // namespace
@@ -189,16 +190,24 @@ void OnlineRenewable::look_at_intercepts(View total) {
   const MessageLayout at = places();
   const std::size_t order = model_.order();
   RenewableState& state = *state_;
-  state.intercepts.resize(4 * model_.classes());
+  Vector& sums = state.intercepts;
+  const std::size_t size = 3 * model_.classes();
+  if (sums.size() == most_groups * size && state.batches % state.group == 0) {
+    for (std::size_t i = 0; i < sums.size() / 2; ++i) {
+      const std::size_t first = i / size * 2 * size + i % size;
+      sums[i] = sums[first] + sums[first + size];
+    }
+    sums.resize(sums.size() / 2);
+    state.group *= 2;
+  }
+  if (state.batches % state.group == 0) sums.resize(sums.size() + size);
   ++state.batches;
   for (std::size_t k = 0; k < model_.classes(); ++k) {
     const std::size_t last = at.curvature() + (k + 1) * triangle_size(order) - 1;
-    const MutableView own = MutableView(state.intercepts).subspan(4 * k, 4);
+    const MutableView own = MutableView(sums).last(size).subspan(3 * k, 3);
     own[0] += total[last];
-    if (2 * done_ < settings_.rounds) continue;
-    own[1] += total[last];
-    own[2] += total[(k + 1) * order - 1];
-    if (settings_.with_slopes) own[3] += total[last + at.triangles];
+    own[1] += total[(k + 1) * order - 1];
+    if (settings_.with_slopes) own[2] += total[last + at.triangles];
   }
 }
 
@@ -219,11 +228,19 @@ std::optional<BatchScores> OnlineRenewable::scores_of_intercepts(Dispersion disp
   const double phi = value_of(dispersion);
   BatchScores scores{std::numeric_limits<double>::infinity(), 0};
   for (std::size_t k = 0; k < model_.classes(); ++k) {
-    const View own = View(state_->intercepts).subspan(4 * k, 4);
-    const bool rare = model_.classifies() && own[0] < of_rare_class * state_->records;
-    if (rare) scores.information = std::min(scores.information, own[0] / static_cast<double>(state_->batches));
-    const double variance = settings_.with_slopes ? own[3] : phi * own[1];
-    if (variance > 0) scores.drift = std::max(scores.drift, std::abs(own[2]) / std::sqrt(variance));
+    double all = 0;
+    Vector late(3);
+    Round first = 0;
+    for (std::size_t i = 3 * k; i < state_->intercepts.size(); i += 3 * model_.classes()) {
+      const View own = View(state_->intercepts).subspan(i, 3);
+      all += own[0];
+      if (2 * first + 1 >= state_->batches) axpy(1, own, late);
+      first += state_->group;
+    }
+    const bool rare = model_.classifies() && all < of_rare_class * state_->records;
+    if (rare) scores.information = std::min(scores.information, all / static_cast<double>(state_->batches));
+    const double variance = settings_.with_slopes ? late[2] : phi * late[0];
+    if (variance > 0) scores.drift = std::max(scores.drift, std::abs(late[1]) / std::sqrt(variance));
   }
   return scores;
 }

@@ -42,12 +42,14 @@ struct RenewableState {
   Score later = {};      ///< losses of the batches since the last search, each at the model before its step
   std::int64_t searches = 0;  ///< batches whose step gave way to a search
   Vector slopes = {};         ///< K triangles of Σ ℓ'² x̄x̄ᵀ; empty without settings.with_slopes
-  /// Sums over batches for each class's intercept: Σ ℓ'' over all, then Σ ℓ'', Σ ℓ' and, with settings.with_slopes, Σ
-  /// ℓ'² over those after half of the rounds. Each is at the model before its batch. The first batch does not count.
+  /// For each group of batches and class three sums of the intercept: Σ ℓ'', Σ ℓ' and, with settings.with_slopes, Σ
+  /// ℓ'². Each is at the model before its batch. The first batch does not count. Groups grow with the batches, so that
+  /// any number of batches has a second half, whatever number was planned.
   Vector intercepts = {};
+  Round group = 1;    ///< batches of a group
   Round batches = 0;  ///< in `intercepts`
   void persist(Snapshot& snapshot) {
-    snapshot(theta, j, look, records, penalty, objective, later, searches, slopes, intercepts, batches);
+    snapshot(theta, j, look, records, penalty, objective, later, searches, slopes, intercepts, group, batches);
   }
 };
 
