@@ -156,7 +156,8 @@ void add_tuning_options(Options& options, RenewableConfig& config) {
       "release has had",
       "share of mu^2 for a histogram of the norms of records, which tells whether columns have one scale already, or "
       "for one of labels within the range that the first have shown; 0: none. Default: 0.01, or 0.05 to 0.25 of "
-      "labels");
+      "labels",
+      {needs("variant=private", "no other variant releases constants of columns")});
 }
 
 void read_classes(RenewableConfig& config) {

@@ -72,14 +72,14 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
   add_correlation_option(options, config.correlation, std::move(correlation));
 }
 
-void add_constants_options(Options& options, TunedConfig& config, const std::string& feature,
-                           const std::string& scale) {
-  options.add(option("feature-share", "S", feature,
-                     {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.1 --tuning auto"}),
-              config.privacy.feature_share);
-  options.add(option("scale-share", "S", scale,
-                     {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.05 --tuning auto"}),
-              config.scale_share);
+void add_constants_options(Options& options, TunedConfig& config, const std::string& feature, const std::string& scale,
+                           const std::vector<Relation>& relations) {
+  const auto share = [&](const char* name, const std::string& meaning, const char* example) {
+    return option(name, "S", meaning,
+                  {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = example, .relations = relations});
+  };
+  options.add(share("feature-share", feature, "0.1 --tuning auto"), config.privacy.feature_share);
+  options.add(share("scale-share", scale, "0.05 --tuning auto"), config.scale_share);
   add_histogram_price_option(options, config.privacy);
 }
 

@@ -67,7 +67,8 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
                         Option correlation = {});
 /// --feature-share and --scale-share of methods without a rule for their steps, and --histogram-price. `feature` and
 /// `scale` are the helps of the first two.
-void add_constants_options(Options& options, TunedConfig& config, const std::string& feature, const std::string& scale);
+void add_constants_options(Options& options, TunedConfig& config, const std::string& feature, const std::string& scale,
+                           const std::vector<Relation>& relations = {});
 /// --histogram-price.
 void add_histogram_price_option(Options& options, PrivacyOptions& privacy);
 /// --noise-correlation, `different` from its declaration in the catalogue.
