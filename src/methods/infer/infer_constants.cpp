@@ -4,6 +4,7 @@
 #include "infer_method.hpp"
 #include "run/privacy/noise_keys.hpp"
 #include "run/tuning/column_constants.hpp"
+#include "run/tuning/releases/feature_release.hpp"
 
 namespace starling {
 

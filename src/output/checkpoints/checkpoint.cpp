@@ -10,6 +10,7 @@
 #include "core/check.hpp"
 #include "files/durable_file.hpp"
 #include "output/directory/owners_file.hpp"
+#include "output/directory/private_folders.hpp"
 #include "output/directory/run_directory.hpp"
 
 namespace starling {

@@ -11,6 +11,7 @@
 #include "files/durable_file.hpp"
 #include "net/probes/latency_probes.hpp"
 #include "output/directory/owners_file.hpp"
+#include "output/directory/private_folders.hpp"
 
 namespace starling {
 

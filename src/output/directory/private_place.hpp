@@ -15,9 +15,11 @@
 #include "core/links.hpp"
 #include "net/agreement.hpp"
 #include "output/directory/folder_layout.hpp"
-#include "output/directory/private_folders.hpp"
 
 namespace starling {
+
+struct FolderIndex;
+struct FolderSight;
 
 /// Throws UsageError unless the text is a value of `--private`.
 void check_private_place(const std::string& pattern);

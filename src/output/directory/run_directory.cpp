@@ -20,6 +20,7 @@
 #include "net/probes/latency_probes.hpp"
 #include "output/directory/file_gathering.hpp"
 #include "output/directory/history.hpp"
+#include "output/directory/private_folders.hpp"
 
 namespace starling {
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "data/constants.hpp"
+#include "releases/feature_release.hpp"
 #include "tuned_settings.hpp"
 
 namespace starling {

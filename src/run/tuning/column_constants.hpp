@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "releases/feature_release.hpp"
 #include "releases/tuned_method.hpp"
 
 namespace starling {
+
+class FeatureRelease;
 
 /// The decisions of a method between the releases of its constants. Functions are **collective**.
 struct ConstantsChoices {

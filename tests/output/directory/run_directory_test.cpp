@@ -7,6 +7,7 @@
 
 #include "files/text_files.hpp"
 #include "output/directory/owners_file.hpp"
+#include "output/directory/private_folders.hpp"
 #include "output/intervals/interval.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
