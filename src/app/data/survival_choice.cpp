@@ -170,7 +170,7 @@ void add_release_options(Options& options, SurvivalChoice& survival) {
   options.add(declared("noise-key", {.relations = {of_release}}), survival.noise_key);
 }
 
-/// Of an option that would change the column of times with the features.
+/// The relation of --survival to an option that changes the column of times along with the features.
 Relation not_of_times(const char* option) {
   return excludes(option, "times would change with the features, and the intervals would not",
                   "Give it to the run that learns from the new table.");

@@ -228,7 +228,7 @@ std::vector<std::string> losses_of_numbers(const Description& figures) {
 Decision about_classes(const DataLook& look, const Description& figures) {
   std::vector<std::string> choices = losses_of_numbers(figures);
   choices.insert(choices.begin(), "loss = " + look.loss);
-  return {fmt::format("the label ({}) may be a class, a quantity or a count (with a public bound). Choose the loss",
+  return {fmt::format("the label ({}) may be a class, a quantity or a count, which has a public bound. Choose the loss",
                       look.label),
           std::move(choices)};
 }
@@ -238,7 +238,7 @@ void choose_loss(const Description& figures, DataLook& look) {
   const std::vector<std::string> losses = fitting_losses(figures);
   if (losses.empty()) {
     Decision decision{
-        fmt::format("the label ({}) is no class. Choose a loss of quantities, counts (with a public bound) or amounts; "
+        fmt::format("the label ({}) is no class. Choose a loss of quantities, counts with a public bound, or amounts; "
                     "else name the label, or the labels that count as yes",
                     look.label),
         losses_of_numbers(figures)};

@@ -153,8 +153,8 @@ void OmdMethod::open_model() {
   open_constraints();
 }
 
-/// What the final models need of the start, where it counts in them. A client that has joined begins with the models of
-/// others, which began with theirs.
+/// Keeps the start for --start-records, by which it counts in the final models. A client that has joined has the mean
+/// of the starts of those that were there at first, from whose models it begins.
 void OmdMethod::keep_start() {
   if (!config_.start_records) return;
   check(records_of_run_ > 0,
@@ -177,7 +177,7 @@ void OmdMethod::keep_start() {
       of_all.models);
 }
 
-/// Of clients that were there at first.
+/// The start models of `count` clients from `first` on, all of which were there at first.
 StartModels OmdMethod::starts_of(Client first, Client count) const {
   const std::optional<Vector> own =
       parts_.model ? own_start(config_.start, *parts_.model, parts_.loss.get(), config_.data.seed) : std::nullopt;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double l2_under_noise = 0.1;  ///< of the square of rows' norms (docs/methods/renewable.md)
 
-/// What would speak of columns in their own units; there are no steps to give.
+/// Options in units of the columns, which keep these where they are given. This command has no --step.
 constexpr std::array options_of_units{"clip", "step"};
 
 OptionValues loss_values() {

@@ -55,7 +55,7 @@ struct ProcessLine {
   pid_t parent;
 };
 
-/// What the kernel tells of a process; none where it tells nothing.
+/// Name and parent of a process, as /proc has them; none where it has no such process.
 std::optional<ProcessLine> line_of(pid_t process, const std::filesystem::path& processes) {
   std::ifstream file(processes / std::to_string(process) / "stat");
   std::string line;

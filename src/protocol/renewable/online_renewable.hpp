@@ -13,7 +13,7 @@ struct BatchScores {
   /// |Σ ℓ'| in standard errors over the second half of the batches, each at the model before it, of the class with
   /// most. Where the estimate has settled, Σ ℓ' has mean 0.
   double drift = 0;
-  /// How far a second look has moved the coefficient that it moved most, in standard errors; none without one.
+  /// The greatest distance, in standard errors, by which a second look has moved a coefficient; none without a look.
   std::optional<double> moved = std::nullopt;
 };
 

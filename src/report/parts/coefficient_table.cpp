@@ -132,7 +132,7 @@ std::string text_of(const Block& block, const Unsettled& unsettled) {
   return text;
 }
 
-/// How many of the clients' intervals exclude 0. Those of paths that have not settled say nothing.
+/// The cell with the number of clients whose intervals exclude 0, of those whose paths have settled.
 std::string exclusions(int excluding, std::size_t clients, std::size_t unsettled) {
   if (unsettled == clients) return "not settled";
   return fmt::format("{} of {}{}", excluding, clients - unsettled,

@@ -1,4 +1,5 @@
-/// What a release has shown of features that are numbers, and the constants that standardise them.
+/// Means and deviations of features that are numbers, as a release has shown them, and the value of --standardise that
+/// they give.
 #pragma once
 
 #include <cstddef>
