@@ -75,7 +75,7 @@ struct PublicConstants {
   double scale = 1;
   ReadSettings::Features description = ReadSettings::Features::raw;
   std::vector<double> positive;           ///< labels that count as +1; empty: labels stay as they are
-  std::vector<double> class_labels = {};  ///< the two labels that count as −1 and as +1; empty: labels stay as they are
+  std::vector<double> class_labels = {};  ///< those of --class-labels; empty: labels stay as they are
   std::vector<double> ignore;             ///< labels whose records are left out
 
   /// Categories of a feature column that become features; null for a column of numbers.

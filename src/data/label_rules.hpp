@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/ranges.h>
+
 #include "core/check.hpp"
 #include "core/record_error.hpp"
 #include "data/source.hpp"
@@ -20,13 +22,13 @@ class LabelRules {
     for (const double label : positive_) {
       check(!ignores(label), "label {} stands in --positive and in --ignore: it cannot be both. Remove one.", label);
     }
-    if (classes_.empty()) return;
-    check(
-        classes_.size() == 2 && classes_[0] != classes_[1] && std::isfinite(classes_[0]) && std::isfinite(classes_[1]),
-        "--class-labels with {}: it takes two different numbers: the label that counts as -1, and the one that counts "
-        "as 1. Write --class-labels 0,1.",
-        classes_.size() == 2 ? fmt::format("{},{}", classes_[0], classes_[1])
-                             : fmt::format("{} numbers", classes_.size()));
+    for (std::size_t k = 0; k < classes_.size(); ++k) {
+      const auto before = classes_.begin() + static_cast<std::ptrdiff_t>(k);
+      check(classes_.size() > 1 && std::isfinite(*before) && std::find(classes_.begin(), before, *before) == before,
+            "--class-labels {}: it takes different numbers, a label for each class. Write --class-labels 0,1, or 1,2,3 "
+            "with a loss of three classes.",
+            fmt::join(classes_, ","));
+    }
     for (const double label : classes_) {
       check(!ignores(label), "label {} stands in --class-labels and in --ignore: it cannot be both. Remove one.",
             label);
@@ -38,8 +40,8 @@ class LabelRules {
   [[nodiscard]] const std::vector<double>& positive() const { return positive_; }
   [[nodiscard]] const std::vector<double>& classes() const { return classes_; }
   [[nodiscard]] const std::vector<double>& ignored() const { return ignore_; }
-  /// 1 or −1 if there are positive labels or class labels; else the label itself. Throws RecordError at the place of
-  /// `reader` for a label that is not a class label.
+  /// 1 or −1 if there are positive labels or two class labels, and the place of the label, from 0, among more class
+  /// labels; else the label itself. Throws RecordError at the place of `reader` for a label that is not a class label.
   [[nodiscard]] double mapped(double label, const RecordReader& reader) const {
     if (!classes_.empty()) return of_class(label, reader);
     if (positive_.empty()) return label;
@@ -52,12 +54,15 @@ class LabelRules {
   }
 
   [[nodiscard]] double of_class(double label, const RecordReader& reader) const {
-    if (label == classes_[0]) return -1;
-    if (label == classes_[1]) return 1;
+    const auto found = std::find(classes_.begin(), classes_.end(), label);
+    if (found != classes_.end()) {
+      const auto place = static_cast<double>(found - classes_.begin());
+      return classes_.size() == 2 ? 2 * place - 1 : place;
+    }
     const std::string fault = fmt::format(
-        "is neither {} nor {} of --class-labels. Correct it, name both labels there, or leave its records out: "
+        "is none of {} (--class-labels). Correct it, name the labels of all classes there, or leave its records out: "
         "--ignore.",
-        classes_[0], classes_[1]);
+        fmt::join(classes_, ", "));
     throw RecordError(fmt::format("{}: a label {}", reader.where(), fault),
                       fmt::format("{}: label {} {}", reader.where(), label, fault));
   }

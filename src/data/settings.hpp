@@ -51,8 +51,8 @@ struct ReadSettings {
   std::vector<std::string> missing_values;         ///< texts that say that a feature is missing, beside the usual marks
   enum class Header { automatic, yes, no } header = Header::automatic;
   std::vector<double> positive;  ///< labels that become +1, all others −1; empty: labels stay as they are
-  /// Two labels, the first of which becomes −1 and the second +1; any other is an error. Empty: labels stay as they
-  /// are. Excludes `positive`.
+  /// Labels of classes. The first of two becomes −1 and the second +1; of more each becomes its place, from 0. Any
+  /// other label is an error. Empty: labels stay as they are. Excludes `positive`.
   std::vector<double> class_labels;
   /// Labels of records that are left out. Such a record keeps its place in the stream and adds nothing, so that no
   /// record's label moves another record.

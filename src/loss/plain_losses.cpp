@@ -58,9 +58,11 @@ class Softmax final : public Member<Softmax, Loss> {
       : Member({.scores = classes, .classifies = true, .link = Link::softmax}), classes_(classes) {}
   [[nodiscard]] double label(double raw) const override {
     if (!is_class(raw, classes_)) {
-      throw_label_fault(raw,
-                        fmt::format("is outside the set of softmax:{}: 0 to {}. Name the number of classes: softmax:K.",
-                                    classes_, classes_ - 1));
+      throw_label_fault(
+          raw,
+          fmt::format("is outside the set of softmax:{}: 0 to {}. Name the number of classes, softmax:K, and other "
+                      "labels of its classes by --class-labels.",
+                      classes_, classes_ - 1));
     }
     return raw;
   }

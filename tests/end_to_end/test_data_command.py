@@ -463,7 +463,7 @@ class Describe(DataCase):
             "constant": ("1,7,1\n2,7,0\n", ["1 constant feature 1"]),
             "huge": ("255,1\n0,0\n", ["255", "--scale 1/255"]),
             "uneven": ("0.001,1,1\n0.002,9,0\n", ["feature 1 varies 8000 times", "--scale"]),
-            "labels": ("1,3.5\n2,2.5\n", ["no classification loss", "squared"]),
+            "labels": ("1,3.5\n2,2.5\n3,2\n", ["no classification loss", "squared"]),
             "one label": ("1,1\n2,1\n", ["all labels are the same"]),
             "second label": ("x,label,y\n0.5,1,1\n0.7,0,0\n", ["feature 'y' is called as a label is", "--drop 'y', or --label 'y'"]),
             "row numbers": ("ID,x,y\n7,1,1\n3,0,0\n", ["feature 'ID' is called as row numbers are", "--drop 'ID'"]),
@@ -492,6 +492,8 @@ class Describe(DataCase):
             with self.subTest(labels):
                 self.write("a.csv", "".join(f"0.{i},{label}\n" for i, label in enumerate(labels)))
                 self.assertEqual(self.figures("a.csv")["losses"], losses)
+                named = any("with --class-labels" in note for note in self.figures("a.csv")["notes"])
+                self.assertEqual(named, len(labels) == 2 and set(labels) != {-1, 1})
 
     def test_a_mean_has_the_digits_that_the_deviation_needs(self):
         self.write("a.csv", "a,b,c,y\n100000000.03,0.1,5,-1\n99999999.97,0.2,5,1\n")

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import unittest
 
@@ -70,11 +71,20 @@ class Options(InitCase):
         self.assertTrue((self.folder / "plans/first/run/model.h5").exists())
 
     def test_predictions_are_given_by_the_labels_of_the_records(self):
-        for labels in ((0, 1), (1, 2)):
-            self.write("t.csv", "a,ill\n" + "".join(f"{k % 7},{labels[k % 7 > 3]}\n" for k in range(60)))
-            self.init(["t.csv", "--total-epsilon", "none", "--clients", "1", "--force"])
-            written = f"class-labels = {labels[0]},{labels[1]}\n" in (self.folder / "run.ini").read_text()
-            self.assertIs(written, labels == (0, 1))  # 1 and 2 are classes of softmax
+        for labels, loss in (((0, 1), "logistic"), ((1, 2), "logistic"), ((123456.5, 30), "logistic"), ((1, 2, 3), "softmax:3")):
+            labels = sorted(labels)
+            self.write("t.csv", "a,ill\n" + "".join(f"{k % 9},{labels[k % 9 * len(labels) // 9]}\n" for k in range(90)))
+            result = self.init(["t.csv", "--total-epsilon", "none", "--clients", "1", "--force"])
+            text = ",".join(map(str, labels))
+            self.assertIn(f"\nloss = {loss}\n", (self.folder / "run.ini").read_text())
+            self.assertIn(f"\nclass-labels = {text}\n", (self.folder / "run.ini").read_text())
+            self.assertEqual(f"classes to --loss {loss} with --class-labels {text}" in result.out, labels != [0, 1])
+            self.start(result.out)
+            found = self.run_alone(["predict", "run", "--source", "t.csv"])
+            self.assertEqual({line.split(",")[-1] for line in found.out.splitlines()[1:]}, set(text.split(",")), found)
+            shutil.rmtree(self.folder / "run")
+        self.init(["t.csv", "--total-epsilon", "none", "--clients", "1", "--force", "--loss", "squared"])
+        self.assertNotIn("class-labels", (self.folder / "run.ini").read_text())
         self.init(["site-0.csv", "--total-epsilon", "none", "--clients", "1", "--positive", "1", "--force"])
         self.assertNotIn("class-labels", (self.folder / "run.ini").read_text())
 

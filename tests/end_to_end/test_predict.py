@@ -158,12 +158,14 @@ class Kinds(PredictCase):
     def test_labels_that_cannot_be_declared(self):
         self.two_classes(0, 1, "train.csv")
         words = ["omd", *QUIET, "--source", "train.csv", "--label", "kind", "--clients", "1", "--output", "run"]
-        for more, code, pattern in ((["1,2"], UNREADABLE, "row 5: a label is neither 1 nor 2 of --class-labels"),
-                                    (["0"], UNUSABLE, "--class-labels with 1 numbers: it takes two different numbers"),
-                                    (["1,1"], UNUSABLE, "--class-labels with 1,1: it takes two different numbers"),
+        for more, code, pattern in ((["1,2"], UNREADABLE, "row 5: a label is none of 1, 2 (--class-labels)"),
+                                    (["0"], UNUSABLE, "--class-labels names 1 labels, and --loss logistic tells 2 classes apart"),
+                                    (["1,1"], UNUSABLE, "--class-labels 1,1: it takes different numbers, a label for each class"),
                                     (["0,1", "--ignore", "1"], UNUSABLE, "label 1 stands in --class-labels and in --ignore"),
                                     (["0,1", "--positive", "1"], UNUSABLE, "--positive"),
                                     (["0,1", "--loss", "squared"], UNUSABLE, "--class-labels with --loss squared"),
+                                    (["0,1,2"], UNUSABLE, "--class-labels names 3 labels, and --loss logistic tells 2 classes apart. Name one"),
+                                    (["0,1,2", "--loss", "softmax:4"], UNUSABLE, "names 3 labels, and --loss softmax:4 tells 4 classes apart"),
                                     (["0,1", "--loss", "softmax:2"], UNUSABLE, "--class-labels with --loss softmax:2")):
             with self.subTest(more):
                 self.complains(self.run_alone([*words, "--class-labels", *more]), code, re.escape(pattern))
@@ -174,7 +176,7 @@ class Kinds(PredictCase):
         self.learn("renewable", ["--source", "train.csv", "--label", "kind", "--l2", "1", "--batch", "20", "--class-labels", "0,1"], "renewed")
         self.table("other.csv", ["a", "b", "kind"], [(5, -5, 7), (-5, 5, 0)])
         self.assertEqual([row["class"] for row in self.predict(["renewed", "--source", "other.csv"])], ["1", "0"])
-        self.complains(self.run_alone(["score", "renewed", "--source", "other.csv"]), UNREADABLE, "label 7 is neither 0 nor 1")
+        self.complains(self.run_alone(["score", "renewed", "--source", "other.csv"]), UNREADABLE, "label 7 is none of 0, 1")
 
     def test_a_standardised_regression_in_own_units(self):
         x = self.random.normal(5, 2, (200, 3))
@@ -205,6 +207,14 @@ class Kinds(PredictCase):
         self.write("more.svm", "1 9:1\n")
         self.refused(3, ["run", "--source", "more.svm"], r"index 9: the model has \d features\. Leave the feature out")
         self.same(sparse, "score_2", scores[:, 2])
+        named = [7.5, 1, 2]
+        self.table("named.csv", ["a", "b", "c", "d", "y"], zip(*x.T, numpy.array(named)[y]))
+        self.learn("omd", ["--source", "named.csv", "--loss", "softmax:3", "--clients", "1", "--epochs", "5", "--class-labels", "7.5,1,2"], "named")
+        again = self.predict(["named", "--source", "named.csv"])
+        self.assertEqual([row["class"] for row in again], [f"{named[int(row['class'])]:g}" for row in rows])
+        self.assertEqual([row["score_7.5"] for row in again], [row["score_0"] for row in rows])
+        self.write("other.csv", "a,b,c,d,y\n1,2,3,4,7.5\n1,2,3,4,5\n")
+        self.complains(self.run_alone(["score", "named", "--source", "other.csv"]), UNREADABLE, "row 3: a? ?label 5 is none of 7.5, 1, 2")
 
     def test_a_location(self):
         x = self.random.normal(3, 1, (50, 2))

@@ -116,8 +116,11 @@ void note_labels(const Description& figures, std::vector<std::string>& notes) {
     notes.push_back("all labels are the same: there is nothing to learn from them");
     return;
   }
-  const auto losses = fitting_losses(figures);
-  if (losses.empty()) {
+  if (const auto classes = classes_to_name(figures)) {
+    notes.push_back(fmt::format("the labels are classes to --loss {} with --class-labels {}{}", classes->loss,
+                                classes->labels,
+                                figures.labels.size() == 2 ? ", the second of which is what is predicted" : ""));
+  } else if (fitting_losses(figures).empty()) {
     notes.push_back(
         "the labels fit no classification loss: use --loss squared or huber, or say with --class-labels or --positive "
         "which labels count as -1 and +1");
@@ -272,6 +275,11 @@ Json columns_json(const Description& figures) {
 
 }  // namespace
 
+bool are_whole(const Description& figures) {
+  return !figures.many_labels &&
+         std::ranges::all_of(figures.labels, [](const auto& each) { return each.first == std::floor(each.first); });
+}
+
 std::vector<std::string> fitting_losses(const Description& figures) {
   std::vector<std::string> fitting;
   if (figures.many_labels) return fitting;
@@ -286,6 +294,19 @@ std::vector<std::string> fitting_losses(const Description& figures) {
     if (loss->classifies() && !of_times && all_fit(*loss, figures)) fitting.push_back(spec);
   }
   return fitting;
+}
+
+std::optional<NamedClasses> classes_to_name(const Description& figures) {
+  if (figures.many_labels || figures.labels.size() < 2 || figures.labels.size() > most_listed_labels) return {};
+  std::vector<double> labels;
+  for (const auto& [label, count] : figures.labels) labels.push_back(label);
+  const bool two = labels.size() == 2;
+  const bool fits =
+      two ? all_fit(*loss_table().make("logistic"), figures)
+          : labels.front() != 1 || !are_whole(figures) || labels.back() != static_cast<double>(labels.size());
+  if (fits) return {};
+  return NamedClasses{two ? "logistic" : fmt::format("softmax:{}", labels.size()),
+                      fmt::format("{}", fmt::join(labels, ","))};
 }
 
 /// Whether a feature was made of a column: it cannot be left out alone.

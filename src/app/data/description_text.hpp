@@ -23,8 +23,20 @@ struct DescribedSource {
   Description figures;
 };
 
+/// Whether all labels are whole numbers, and not very many.
+[[nodiscard]] bool are_whole(const Description& figures);
+
 /// Classification losses that take the source's labels, as --loss wants them.
 [[nodiscard]] std::vector<std::string> fitting_losses(const Description& figures);
+
+/// A loss of classes whose labels must be named, and these labels, as --class-labels takes them.
+struct NamedClasses {
+  std::string loss;
+  std::string labels;
+};
+
+/// The classes of two labels that no loss takes as they are, or of the labels 1 to K; none for other labels.
+[[nodiscard]] std::optional<NamedClasses> classes_to_name(const Description& figures);
 
 /// Notes on points that the owner of the source should check before a run.
 [[nodiscard]] std::vector<std::string> notes_on(const DescribedSource& source);

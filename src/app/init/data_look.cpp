@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "data/source.hpp"
 #include "files/text_files.hpp"
 #include "init.hpp"
+#include "loss/loss.hpp"
 
 namespace starling {
 
@@ -211,11 +213,6 @@ std::string labels_text(const Description& figures) {
   return text;
 }
 
-bool are_whole(const Description& figures) {
-  return !figures.many_labels &&
-         std::ranges::all_of(figures.labels, [](const auto& each) { return each.first == std::floor(each.first); });
-}
-
 /// Lines of losses that labels allow which are numbers.
 std::vector<std::string> losses_of_numbers(const Description& figures) {
   std::vector<std::string> lines{"loss = squared"};
@@ -236,7 +233,8 @@ Decision about_classes(const DataLook& look, const Description& figures) {
 /// Sets the loss that fits the labels. There may be none, or a doubt.
 void choose_loss(const Description& figures, DataLook& look) {
   const std::vector<std::string> losses = fitting_losses(figures);
-  if (losses.empty()) {
+  const std::optional<NamedClasses> classes = classes_to_name(figures);
+  if (losses.empty() && !classes) {
     Decision decision{
         fmt::format("the label ({}) is no class. Choose a loss of quantities, counts with a public bound, or amounts; "
                     "else name the label, or the labels that count as yes",
@@ -247,9 +245,20 @@ void choose_loss(const Description& figures, DataLook& look) {
     look.loss = "squared";
     return;
   }
-  look.loss = losses.front();
+  look.loss = classes ? classes->loss : losses.front();
   const bool may_count = look.loss != "logistic" && figures.label.max() >= most_classes_beyond_doubt;
   if (may_count) look.decisions.push_back(about_classes(look, figures));
+}
+
+/// The labels of the classes of a loss, as --class-labels names them; empty where they need no names.
+std::string class_labels(const Description& figures, const std::string& spec) {
+  const auto loss = loss_table().make(spec);
+  if (!loss->classifies() || loss->link() == Link::hazard) return "";
+  if (loss->scores() == 1 && figures.labels.size() == 2)
+    return fmt::format("{},{}", figures.labels.begin()->first, figures.labels.rbegin()->first);
+  const std::optional<NamedClasses> classes = classes_to_name(figures);
+  const bool named = classes && loss->scores() == loss_table().make(classes->loss)->scores();
+  return named ? classes->labels : "";
 }
 
 /// Whether the labels are classes, a quantity, or no label at all.
@@ -261,11 +270,7 @@ void look_at_labels(const Description& figures, const ReadSettings& settings, Da
     return;
   }
   if (look.loss.empty()) choose_loss(figures, look);
-  const bool mapped = !settings.positive.empty() || !settings.class_labels.empty();
-  if (look.loss == "logistic" && figures.labels.size() == 2 && !mapped) {
-    look.class_labels =
-        fmt::format("{:g},{:g}", figures.labels.begin()->first, std::next(figures.labels.begin())->first);
-  }
+  if (settings.positive.empty() && settings.class_labels.empty()) look.class_labels = class_labels(figures, look.loss);
 }
 
 std::int64_t count_persons(const std::string& source, const ReadSettings& settings) {

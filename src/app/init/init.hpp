@@ -34,7 +34,7 @@ struct DataLook {
   std::size_t features = 0;  ///< 0 where a decision is needed before they can be read
   std::string label;         ///< how the label was found
   std::string loss;          ///< that fits the labels; empty where it is not known
-  std::string class_labels;  ///< the two labels of classes, as --class-labels has them; else empty
+  std::string class_labels;  ///< of classes, as --class-labels names them; else empty
   std::vector<Decision> decisions;
   std::vector<std::string> notes;  ///< points that are worth a look, as of `starling data describe`
 };

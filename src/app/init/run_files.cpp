@@ -45,7 +45,8 @@ std::string model_lines(const DataLook& look) {
   text += fmt::format("\nloss = {}\n", look.loss.empty() ? "logistic" : look.loss);
   if (!look.class_labels.empty()) {
     text += fmt::format(
-        "# Predictions are given by these labels, of which the second is what is predicted.\nclass-labels = {}\n",
+        "# The labels of the classes, by which predictions are given. Of two, the second is what is predicted.\n"
+        "class-labels = {}\n",
         look.class_labels);
   }
   return text + "# Adds a constant feature of 1 to each record.\nintercept = true\n\n";

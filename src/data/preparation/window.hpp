@@ -15,7 +15,7 @@ struct WindowSettings {
   std::size_t step = 0;                   ///< S, records between the starts of consecutive windows; 1 to W
   std::vector<double> ignore;             ///< labels of which one drops a window
   std::vector<double> positive;           ///< labels that become +1, all others −1; empty: labels stay as they are
-  std::vector<double> class_labels = {};  ///< labels that become −1 and +1; empty: labels stay as they are
+  std::vector<double> class_labels = {};  ///< as of ReadSettings
 };
 
 /// Most windows that contain one record: W/S, rounded up.

@@ -31,8 +31,7 @@ void FedAvgMethod::open_data() {
   run_.inputs.place_clients();
   parts_.loss = make_loss(config_.model, config_.loss);
   check_person_gradient(config_.privacy, *parts_.loss);
-  check_class_labels(config_.data, parts_.loss->classifies() && parts_.loss->scores() == 1 && !config_.model.own,
-                     config_.loss);
+  check_class_labels(config_.data, *parts_.loss, config_.loss, config_.model.own != nullptr);
   read_labels_of(*parts_.loss, config_.data);
 }
 

@@ -65,7 +65,7 @@ void InferMethod::open_graph() {
 
 void InferMethod::open_data() {
   parts_.loss = make_curved_loss(config_.loss);
-  check_class_labels(config_.data, parts_.loss->classifies(), config_.loss);
+  check_class_labels(config_.data, *parts_.loss, config_.loss);
   read_labels_of(*parts_.loss, config_.data);
 }
 

@@ -42,8 +42,7 @@ void OmdMethod::open_data() {
   check(!config_.label_size || parts_.loss->depends_on_label_size(),
         "--label-size with a loss whose labels are classes: no rule asks how large they are. Leave it out.");
   check_person_gradient(config_.privacy, *parts_.loss);
-  check_class_labels(config_.data, parts_.loss->classifies() && parts_.loss->scores() == 1 && !config_.model.own,
-                     config_.loss);
+  check_class_labels(config_.data, *parts_.loss, config_.loss, config_.model.own != nullptr);
   read_labels_of(*parts_.loss, config_.data);
   config_.data.batches = DataSettings::Batches::shared;  // one client at a time learns
 }

@@ -37,7 +37,10 @@ constexpr std::size_t records_of_classes = 50;
 /// Labels 0, …, K − 1.
 double class_label(double raw, std::size_t classes) {
   if (!is_class(raw, classes)) {
-    throw_label_fault(raw, fmt::format("is outside the set of one-vs-rest:{}: 0 to {}.", classes, classes - 1));
+    throw_label_fault(
+        raw, fmt::format(
+                 "is outside the set of one-vs-rest:{}: 0 to {}. Name other labels of its classes by --class-labels.",
+                 classes, classes - 1));
   }
   return raw;
 }
@@ -63,9 +66,11 @@ RenewableMethod::RenewableMethod(RunContext& run, RunHome& home, Configured<Rene
 void RenewableMethod::open_data() {
   run_.inputs.place_clients();
   parts_.loss = make_curved_loss(config_.loss);
-  check(config_.data.class_labels.empty() || config_.classes == 1,
-        "--class-labels with --classes {}: labels are 0 to K - 1. Leave --class-labels out.", config_.classes_text);
-  check_class_labels(config_.data, parts_.loss->classifies(), config_.loss);
+  if (config_.classes > 1) {
+    check_class_labels(config_.data, config_.classes, "--classes " + config_.classes_text);
+  } else {
+    check_class_labels(config_.data, *parts_.loss, config_.loss);
+  }
   read_labels_of(*parts_.loss, config_.data);
   if (config_.classes > 1) {
     config_.data.label_map = [this](double raw) { return class_label(raw, config_.classes); };

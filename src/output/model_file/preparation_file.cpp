@@ -217,9 +217,7 @@ PublicConstants read_preparation(const hdf5::Input& file, const std::string& whe
     constants.description = ReadSettings::Features::hog;
   }
   constants.positive = read_list(file, fmt::format("{}/positive", group));
-  if (const std::string classes = fmt::format("{}/class_labels", group); file.has(classes)) {
-    constants.class_labels = read_numbers(file, classes, {2});
-  }
+  constants.class_labels = read_list(file, fmt::format("{}/class_labels", group));
   constants.ignore = read_list(file, fmt::format("{}/ignore", group));
   return constants;
 }

@@ -145,9 +145,20 @@ void read_labels_of(const Loss& loss, DataSettings& data) {
     data.labels_stay = "labels are counts or amounts, whose means are exponentials of scores";
 }
 
-void check_class_labels(const ReadSettings& settings, bool two_classes, const std::string& loss) {
-  check(settings.class_labels.empty() || two_classes,
-        "--class-labels with --loss {}: it does not tell two classes -1 and 1 apart. Leave --class-labels out.", loss);
+void check_class_labels(const ReadSettings& settings, std::size_t scores, const std::string& loss) {
+  const std::size_t labels = settings.class_labels.size();
+  if (labels == 0) return;
+  check(scores == 1 || scores > 2,
+        "--class-labels with {}: it does not tell two classes -1 and 1 apart, nor three or more classes. Leave "
+        "--class-labels out, or give --loss logistic.",
+        loss);
+  check(labels == std::max<std::size_t>(scores, 2),
+        "--class-labels names {} labels, and {} tells {} classes apart. Name one label for each class.", labels, loss,
+        std::max<std::size_t>(scores, 2));
+}
+
+void check_class_labels(const ReadSettings& settings, const Loss& loss, const std::string& spec, bool own) {
+  check_class_labels(settings, loss.classifies() && !own ? loss.scores() : 0, "--loss " + spec);
 }
 
 void add_reading_options(Options& options, ReadSettings& settings) {
@@ -169,10 +180,11 @@ void add_reading_options(Options& options, ReadSettings& settings) {
                       number_between(label, std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()));
                 }
               });
-  options.add(option("class-labels", "LOW,HIGH",
-                     "of a loss of two classes: the two labels as the records have them. The first counts as -1, the "
-                     "second as 1, and any other is refused. Public: model.h5 has them, and predictions are given by "
-                     "them. Without it predictions are -1 and 1, even where labels are 0 and 1",
+  options.add(option("class-labels", "LABELS",
+                     "the labels of the classes as the records have them. Of a loss of two classes the first counts as "
+                     "-1, the second as 1; of softmax:K they are the classes 0 to K - 1. Any other is refused. Public: "
+                     "model.h5 has them, and predictions are given by them. Without it predictions are -1 and 1, even "
+                     "where labels are 0 and 1, or 0 to K - 1",
                      {.example = "0,1",
                       .relations = {excludes("positive", "both say which label counts as 1", "Give one of them.")}}),
               settings.class_labels);

@@ -23,8 +23,11 @@ void add_missing_person_option(Options& options, ReadSettings::MissingKey& rule)
 /// Has labels be read as those of this loss, which must outlive the reading.
 void read_labels_of(const Loss& loss, DataSettings& data);
 
-/// Throws UsageError for --class-labels beside a loss that does not tell the classes −1 and 1 apart.
-void check_class_labels(const ReadSettings& settings, bool two_classes, const std::string& loss);
+/// Throws UsageError for --class-labels that are not those of `loss`, as messages call it, whose classes have so many
+/// `scores`: 1 for the classes −1 and 1, 0 for no classes.
+void check_class_labels(const ReadSettings& settings, std::size_t scores, const std::string& loss);
+/// The same of a model whose loss is `--loss spec`; `own`: its users wrote it, and it names classes itself.
+void check_class_labels(const ReadSettings& settings, const Loss& loss, const std::string& spec, bool own = false);
 
 /// Sources for help: files, pipes and every generator with its parameters.
 [[nodiscard]] OptionValues source_values();

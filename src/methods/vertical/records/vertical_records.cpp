@@ -36,11 +36,12 @@ Secret<Batch> rows_of_party(const VerticalDataset& data, std::size_t k, std::siz
 void VerticalRecords::open() {
   if (!config_.is_spectrum()) {
     setting_.loss = make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(config_.loss, 1)), 1);
-    check_class_labels(config_.data, setting_.loss->classifies() && setting_.loss->outputs() == 1, config_.loss);
+    check_class_labels(config_.data, setting_.loss->classifies() ? setting_.loss->outputs() : 0,
+                       "--loss " + config_.loss);
     config_.data.label_map = [this](double raw) { return setting_.loss->label(raw); };
     if (setting_.loss->classifies()) config_.data.labels_stay = "labels are classes";
   } else {
-    check_class_labels(config_.data, false, config_.loss);
+    check_class_labels(config_.data, 0, "--loss " + config_.loss);
   }
   config_.data.first_reading = run_.inputs.first_reading;
   setting_.data = setting_.open_source(run_.first_rank());
