@@ -178,6 +178,8 @@ class AddedNoise(TestCase):
             both = self.succeeded(self.run_command(ranks, [*late, "--start-records", 20, "--output", f"both-{ranks}"])).summary()
             numpy.testing.assert_allclose(both["final_model"], 0.25 * start + 0.75 * numpy.array(plain["final_model"]), rtol=1e-12)
             self.assertAlmostEqual(both["added_noise"]["deviation"] / plain["added_noise"]["deviation"], 0.75, places=9)
+        halves = [self.succeeded(self.run_alone([*late, "--rounds", 15, *more, "--output", f"half-{len(more)}"])).summary() for more in ([], ["--start-records", 20])]
+        numpy.testing.assert_allclose(halves[1]["final_model"], 0.4 * start + 0.6 * numpy.array(halves[0]["final_model"]), rtol=1e-12)
         self.write("zeros.csv", (",".join(["0"] * 6) + "\n") * 2)
         endless = [*words, "--source", "synthetic:drift", "--rounds", 3, "--start-records", 9, "--output", "endless", "--start"]
         self.complains(self.run_alone([*endless, "zeros.csv"]), 2, "source without end")

@@ -116,6 +116,8 @@ OPTIONS = [
     usage("noise without a price", ["--config", "c.ini"], ["--mechanism laplace without a price", "--total-epsilon"],
           {"c.ini": "source = synthetic:drift:n=20\nmechanism = laplace\n"}),
     usage("out of range", [*DRIFT, "--epsilon", "0"], ["--epsilon", "out of range"]),
+    usage("a price of nothing", ["--source", "data.csv", "--total-epsilon", "1"], ["without --mechanism laplace or gaussian: a total is shared out among releases"]),
+    usage("mu of nothing", ["--source", "data.csv", "--mu", "1"], ["--mu 1 has no meaning without --mechanism"]),
     usage("mu for laplace", [*DRIFT, "--mu", "1"], ["--mu", "laplace", "gaussian"]),
     usage("epsilon and mu", ["--mechanism", "gaussian", "--mu", "1", "--epsilon", "1", "--rounds", "5"], ["--epsilon", "--mu"]),
     usage("a mu that cannot be drawn", ["--mechanism", "gaussian", "--mu", "1e-6", "--rounds", "5"], ["mu=1e-06"]),

@@ -169,6 +169,11 @@ class InferConstants(HistogramCase):
             self.assertAlmostEqual(summary["privacy"]["mu"], 1, delta=1e-9, msg=name)
         asked = self.succeeded(self.run_command(1, [*words, "--intercept", "no", "--feature-share", 0.2, "--output", "asked"]))
         self.assertIn("features are left as they are: without an intercept no column can be shifted", asked.err)
+        for share in ("--feature-share", "--scale-share"):
+            path = self.succeeded(self.run_command(1, [*words, "--estimator", "path", share, 0.2, "--output", "path" + share]))
+            self.assertIn("features are left as they are: a path takes them so (it was asked for)", path.err)
+            refused = self.run_command(1, [*words[:-3], "none", share, 0.2, "--output", "none"])
+            self.complains(refused, 2, f"{share} without --mechanism gaussian: columns stay as they are without noise")
 
     def test_ranges_of_some_columns_stand_beside_what_is_released(self):
         words = [*self.write_table(), "--mu", 2, "--noise-key", "seed"]

@@ -247,6 +247,8 @@ class Refusals(Case):
     def test_what_belongs_to_a_path(self):
         base = ["--source", "synthetic:linear:n=500", "--clients", "2", *NOISY, "--mu", "1", "--estimator", "newton"]
         self.refused(UNUSABLE, [*base, "--batch", "5"], "--batch with --estimator newton")
+        self.refused(UNUSABLE, [*base, "--batch", "5", "--intervals", "plug-in"], "--batch with --estimator newton")
+        self.refused(UNUSABLE, [*base, "--intervals", "plug-in", "--plug-in-path"], "--plug-in-path with --estimator newton")
         self.refused(UNUSABLE, [*base, "--intervals", "batch-means:5"], "--intervals with --estimator newton")
         self.refused(UNUSABLE, [*base, "--epochs", "2"], "--epochs 2 with --estimator newton")
         self.refused(UNUSABLE, [*base, "--topology", "ring"], "--estimator newton")

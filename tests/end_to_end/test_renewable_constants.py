@@ -112,6 +112,18 @@ class RenewableConstants(HistogramCase):
             losses = json.loads(self.run_alone(["privacy", "ledger", f"of-{name}-3", "--json"]).out)["losses"]
             self.assertAlmostEqual(losses[0]["record"]["mu"], whole, delta=1e-9)
 
+    def test_a_start_speaks_of_the_constants_of_its_run(self):
+        words = [*self.write_sites((600, 600, 600)), "--total-epsilon", 3, "--delta", 1e-5, "--noise-key", "seed"]
+        self.learned(words, "first")
+        on = [*words, "--start", "first/model.h5"]
+        notes = " ".join(self.learned(on, "units")["notes"])
+        self.assertIn("mean something else here. Give these options as config.ini of its run has them", notes)
+        self.assertIn("--start speaks of the units of its run. Say how large columns are by --standardise, as config.ini of that run has it", notes)
+        notes = " ".join(self.learned([*on, "--standardise", self.config("first")["standardise"]], "again")["notes"])
+        self.assertNotIn("units", notes)
+        self.assertNotIn("config.ini of", notes)
+        self.assertGreater(self.scores("again")["accuracy"], 0.8)
+
     def test_a_budget_ends_what_it_does_not_allow(self):
         words = [*self.write_sites(), "--total-epsilon", 2, "--delta", 1e-5, "--budget-unit", "record", "--ledger", "owner-{client}"]
         self.learned([*words, "--budget", 2], "first")

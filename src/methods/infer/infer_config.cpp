@@ -139,7 +139,8 @@ void add_tuning_options(Options& options, InferConfig& config) {
       "stay as they are. Default: 0.1 to 0.5, by records and price. With --tuning off: what an earlier release "
       "has had",
       "share of what these leave of mu^2 for second histograms, within the ranges that the first have "
-      "shown; 0: none. Default: 0.05 to 0.25, by records and price");
+      "shown; 0: none. Default: 0.05 to 0.25, by records and price",
+      {needs("mechanism=gaussian", "columns stay as they are without noise, and no round costs anything")});
   add_correlation_option(options, config.correlation);
 }
 
@@ -330,10 +331,9 @@ void check_shape(InferConfig& config, const Options& options) {
 void check_newton(InferConfig& config, const Options& options) {
   config.option_of_path.clear();
   for (const char* option : options_of_path) {
-    if (options.given(option)) config.option_of_path = option;
+    const bool of_newton = option == std::string_view("intervals") && config.intervals_text == "plug-in";
+    if (options.given(option) && !of_newton) config.option_of_path = option;
   }
-  // Newton's intervals are of this kind.
-  if (config.option_of_path == "intervals" && config.intervals_text == "plug-in") config.option_of_path.clear();
   if (config.trust == PlugInTrust::central) config.option_of_path = "trust central";
   if (config.estimator == Estimator::automatic && !config.tunes()) config.estimator = Estimator::path;
   if (!config.newton()) return;

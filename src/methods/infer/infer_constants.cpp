@@ -74,11 +74,12 @@ TunedMethod InferMethod::method_of_constants() {
 std::vector<TunedValue> InferMethod::release_constants(const std::string& path,
                                                        const std::optional<std::int64_t>& records) {
   if (!path.empty() || config_.privacy.prices_change() || !config_.privacy.protects()) {
-    const double asked = std::exchange(config_.privacy.feature_share, 0).value_or(0);
-    config_.scale_share = 0;
+    const double asked =
+        std::exchange(config_.privacy.feature_share, 0).value_or(0) + std::exchange(config_.scale_share, 0).value_or(0);
     if (config_.privacy.protects() && asked > 0)
       run_.notes.push_back(
-          fmt::format("features are left as they are: {}", path.empty() ? "prices change over the rounds" : path));
+          fmt::format("features are left as they are: {}",
+                      path.empty() ? "prices change over the rounds" : fmt::format("a path takes them so ({})", path)));
     return {};
   }
   const OnePass all_rounds(config_);

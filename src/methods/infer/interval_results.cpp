@@ -138,6 +138,8 @@ RunIntervals PathResults::summarise(std::vector<std::string>& notes) {
   if (config_.intervals_text != "none") note_short_paths(notes);
   if (engine_.paths() > 0) all.records = records_after(steps_taken());
   if (config_.joint && first_rank()) all.joint = joint_test();
+  if (config_.joint && first_rank() && !all.joint)
+    notes.emplace_back("no joint test: too few steps count, or they do not tell the coefficients apart");
   return all;
 }
 

@@ -93,7 +93,18 @@ void OmdMethod::choose_settings() {
   choose_pairs();
   if (config_.tunes()) tune();
   weigh_penalty();
-  if (config_.start_records) records_of_run_ = sum(run_.inputs.records_of_clients());
+  if (config_.start_records) records_of_run_ = records_within_rounds();
+}
+
+/// Records of all clients in the rounds that are played, each once; 0 for a source without end. **Collective.**
+double OmdMethod::records_within_rounds() {
+  Vector own;
+  for (const auto& stream : run_.inputs.dataset.streams) {
+    const auto rounds = static_cast<double>(stream->rounds_of_pass().value_or(0));
+    const double played = config_.rounds ? std::min(static_cast<double>(*config_.rounds), rounds) : rounds;
+    own.push_back(rounds > 0 ? static_cast<double>(stream->records().value_or(0)) * played / rounds : 0);
+  }
+  return sum(joined(run_.agreement.all_gather(declare_public(own))));
 }
 
 void OmdMethod::tune() {

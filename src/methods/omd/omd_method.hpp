@@ -67,6 +67,7 @@ class OmdMethod final : public Method {
   [[nodiscard]] RuleFacts facts_of_rule(std::optional<std::int64_t> most_records, std::size_t parameters) const;
   void tune();
   void weigh_penalty();
+  [[nodiscard]] double records_within_rounds();
   void check_before_release(Round releases);
 
   Configured<OmdConfig>& configuration_;
@@ -74,7 +75,7 @@ class OmdMethod final : public Method {
   OmdParts parts_{config_};
   double cap_at_first_ = 1;                ///< step cap with the clients that there were at first
   std::shared_ptr<const RunPairs> pairs_;  ///< under --trust pairs
-  double records_of_run_ = 0;              ///< of all clients, where `--start-records` asks
+  double records_of_run_ = 0;              ///< of all clients in its rounds, where `--start-records` asks
   Vector all_records_;                     ///< N_k of all clients, once the rule asks
 };
 

@@ -170,9 +170,11 @@ void read_classes(RenewableConfig& config) {
   config.classes = static_cast<std::size_t>(classes);
 }
 
-void read_penalty(RenewableConfig& config) {
+void read_penalty(RenewableConfig& config, const Options& options) {
   const bool sums = config.variant == RenewableVariant::private_sums;
   config.settings.l2 = sums ? l2_under_noise * std::pow(config.privacy.clip.value_or(1), 2) : 0;
+  check(!options.given("penalty") || config.asked_l2 || sums,
+        "--penalty without --l2: there is no penalty to weigh. Add --l2, or leave --penalty out.");
   if (!config.asked_l2) return;
   const RoundValues values = penalty_by_batch(*config.asked_l2, config.rounds.value_or(1));
   config.settings.l2 = values.most();
@@ -335,7 +337,7 @@ void complete_renewable_config(RenewableConfig& config, const Options& options) 
   const auto online_default = [&] { return config.variant == Variant::online ? "safe" : "zero"; };
   check_learning_options(config);
   if (!config.batch_file.empty()) config.data.batch = BatchFile(config.batch_file).most();
-  read_penalty(config);
+  read_penalty(config, options);
   config.opens_batch =
       config.tunes() && config.variant == Variant::online && config.settings.l2 == 0 && !options.stated("batch");
   config.model.asked_intercept = true;

@@ -197,10 +197,12 @@ void RenewableMethod::open_model() {
   if (bounded && may_have_units) {
     run_.notes.push_back(fmt::format(
         "columns are taken to be standardised, and nothing shows that they are: records are scaled to a norm of {:g} "
-        "at "
-        "most, in which a column of large numbers hides all others. Say how large columns are by --standardise or "
-        "--ranges",
-        config_.privacy.clip.value_or(1)));
+        "at most, in which a column of large numbers hides all others. {}",
+        config_.privacy.clip.value_or(1),
+        is_start_word(config_.start)
+            ? "Say how large columns are by --standardise or --ranges"
+            : "--start speaks of the units of its run. Say how large columns are by --standardise, as config.ini of "
+              "that run has it"));
   }
   parts_.start = config_.start == "safe" ? declare_public(Vector(dimension_)) : start_of_all(config_, dimension_);
 }

@@ -59,10 +59,11 @@ SavedModel VerticalMethod::checked_start(const SavedModel& part, Client client) 
                      name_of_part(client));
   const std::size_t hosted = k - 1 - setting_.first_party();
   if (hosted < setting_.data.constants.size() && !same_preparation(part.constants, setting_.data.constants[hosted])) {
-    run_.notes.push_back(
-        fmt::format("--start {}: the columns of {} were prepared by other constants (--standardise, --encode, "
-                    "--scale), so that its parameters mean something else here",
-                    config_.start, name_of_part(client)));
+    run_.notes.push_back(fmt::format(
+        "--start {}: the columns of {} were prepared by other constants (--standardise, --encode, "
+        "--scale), so that its parameters mean something else here. Give these options as config.ini of its run "
+        "has them",
+        config_.start, name_of_part(client)));
   }
   return part;
 }

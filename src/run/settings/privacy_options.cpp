@@ -144,7 +144,8 @@ void add_total_price(Options& options, PrivacyOptions& privacy) {
               .files = named::spec,
               .falls_with = fades(),
               .relations = {excludes("epsilon", why, "Give one of them."), excludes("mu", why, "Give one of them."),
-                            needs("mechanism=laplace|gaussian", "there is no rule by which others add up")}}),
+                            needs("mechanism=laplace|gaussian",
+                                  "a total is shared out among releases with noise of one of these kinds")}}),
       [read = amount(privacy.total_epsilon, tiny, most_epsilon)](const std::string& text) {
         check(!text.starts_with("schedule:"), "{}: a total has no rounds over which it could change. Give a number.",
               text);
@@ -238,9 +239,9 @@ void check_privacy_options(const PrivacyOptions& privacy) {
                         : "total-epsilon");
   const bool gaussian = privacy.mechanism && privacy.mechanism_row().gaussian();
   check(!privacy.mu || gaussian,
-        "--mu {} has no meaning under --mechanism {}: it is the price of Gaussian noise. Give --epsilon, or choose "
+        "--mu {} has no meaning {}: it is the price of Gaussian noise. Give --epsilon, or choose "
         "gaussian.",
-        privacy.mu.value_or(""), privacy.mechanism.value_or("(none given)"));
+        privacy.mu.value_or(""), privacy.mechanism ? "under --mechanism " + *privacy.mechanism : "without --mechanism");
   check(!gaussian || !privacy.delta || *privacy.delta > 0,
         "--delta 0 under gaussian: no finite epsilon holds with it. Give a small one, such as 1e-5.");
   check(!privacy.budget || privacy.protects(),

@@ -121,7 +121,7 @@ void RunContext::check_start() {
   if (!inputs.dataset.constants || same_preparation(model.constants, *inputs.dataset.constants)) return;
   notes.push_back(
       fmt::format("--start {}: its records were prepared by other constants ({}, --scale), so that its "
-                  "parameters mean something else here",
+                  "parameters mean something else here. Give these options as config.ini of its run has them",
                   common().start, constants_option_names()));
 }
 
