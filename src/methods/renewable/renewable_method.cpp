@@ -16,6 +16,7 @@
 #include "privacy/mechanism/masked_gaussian.hpp"
 #include "privacy/mechanism/masking.hpp"
 #include "privacy/mechanism/paper_perturbation.hpp"
+#include "run/inputs/start_models.hpp"
 #include "run/play_at_root.hpp"
 #include "run/privacy/noise_keys.hpp"
 #include "run/settings/model_choice.hpp"
