@@ -60,6 +60,7 @@ DEVIATIONS["PrivateClassifier"] = DEVIATIONS["PrivateLogisticRegression"] = {
     "check_classifiers_classes": FEW}
 
 
+LOST_BY_FEW = 20  # points that noise may cost a first call, from which on it often hides the units of some columns
 #: Options that fix what a model's numbers mean: a run that goes on from a model keeps those of its first run.
 UNITS = ("standardise", "norm", "label-size")
 #: Keywords of starling.omd that `options` may not have, and what says the same.
@@ -287,7 +288,8 @@ class PrivateEstimator(BaseEstimator):
         """Runs starling.omd, from the model on if the estimator has one and is `going_on`, and keeps what the run leaves."""
         if starling.ranks() > 1:
             raise UsageError("an estimator learns in one process, and mpirun has started several. Call starling.omd.")
-        going_on = going_on and hasattr(self, "model_")
+        begins = going_on and not hasattr(self, "model_")
+        going_on = going_on and not begins
         x, y = self._checked(x, y, going_on, **names)
         y, learning = self._task(y)
         with tempfile.TemporaryDirectory(prefix="starling-") as folder:
@@ -315,7 +317,17 @@ class PrivateEstimator(BaseEstimator):
                 self._keep(run)
                 self._learned_from = len(y) + (self._learned_from if "start" in learning else 0)
                 self._account(run, self._paid if going_on else [])
+        if begins:
+            self._warn_of_units()
         return self
+
+    def _warn_of_units(self):
+        """Warns after the first call of a stream whose noise may have hidden the units that all later calls keep."""
+        lost = self.summary_.get("tuning", {}).get("most_lost")
+        if lost and lost > LOST_BY_FEW and self._goes_on and "standardise" in self._units:
+            warnings.warn(f"the first call has so few records for this epsilon that it may lose {lost:.0f} points by noise, and all calls keep the units "
+                          "of the columns that it has found: a column that noise has hidden stays lost. Begin with more records, or give public "
+                          "limits of the features: options={'ranges': FILE}.", ConvergenceWarning, stacklevel=4)
 
     def _keep(self, run):
         """Keeps the results of the run, whose folder may be deleted."""

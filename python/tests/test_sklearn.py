@@ -238,6 +238,7 @@ class Use(PythonCase):
                 first = {"classes": [1, -1]} if name != "b" and call == 0 else {}
                 with warnings.catch_warnings(), unittest.mock.patch.object(Fits, "count", 0):
                     warnings.simplefilter("error")
+                    warnings.simplefilter("ignore", ConvergenceWarning)  # a third of the records is few
                     self.assertIs(model.partial_fit(self.x[call::3], self.y[call::3], **first), model)
             self.assertEqual((model.spent_["calls"], model.spent_["delta"]), (3, 1e-5))
             self.assertAlmostEqual(model.spent_["epsilon"], 4, places=9)
@@ -267,6 +268,18 @@ class Use(PythonCase):
         self.assertFalse(few.coef_.any())  # so the next call looks at the features anew
         self.assertTrue(few.set_params(epsilon=8).partial_fit(x, y).coef_.any())
         self.assertGreater(few.spent_["epsilon_in_all"], few.spent_["epsilon"])
+
+    def test_few_records_in_the_first_call_of_a_stream_are_warned_of(self):
+        """All calls keep the units that it has found under noise."""
+        draw = np.random.default_rng(1)
+        x = draw.normal(size=(2600, 5))
+        y = x @ [3, -2, 1, 0.5, 0] + 0.3 * draw.normal(size=2600)
+        with self.assertWarnsRegex(ConvergenceWarning, "all calls keep the units .* Begin with more records"):
+            few = PrivateRegressor(8, options=SEEDED).partial_fit(x[:60], y[:60])
+        for model, records in ((few, 60), (PrivateRegressor(8, options=SEEDED), 1600), (PrivateRegressor(None), 60)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", ConvergenceWarning)
+                model.partial_fit(x[:records], y[:records])
 
     def test_a_stream_goes_on_where_features_keep_their_units(self):
         whole = PrivateLogisticRegression(None, options={"tuning": "off", "step": 0.1}).partial_fit(self.x, self.y, classes=[-1, 1])
