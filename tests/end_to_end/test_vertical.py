@@ -646,6 +646,18 @@ class BadInput(Files):
         self.write_files(rows)
         self.refused(UNREADABLE, [*self.WORDS, "--clients", 2], "guest.csv: row 9: a label is outside the set", ranks=3)
 
+    def test_columns_in_their_own_units_lead_to_constants(self):
+        """As the message says, by what `starling data describe` shows of a column."""
+        self.write("raw.csv", "a,b,y\n" + "".join(f"{x},{50000 + 20000 * x},{int(x > 0.5)}\n" for x in (i * 0.37 % 1 for i in range(200))))
+        words = ["--source", "raw.csv", "--columns", "0/1", "--loss", "logistic", *NONE, "--epochs", 20]
+        result = self.play([*words, "--output", "raw"], 3)
+        self.assertRegex(self.message_of(result, UNREADABLE), "far from mean 0 and deviation 1, .*starling data describe .*by --standardise")
+        rows = {row["name"]: row for row in json.loads(self.run_alone(["data", "describe", "raw.csv", "--json"]).out)["columns"]}
+        self.write("constants.csv", "feature,mean,sd\n" + "".join(f"{name},{row['mean']},{row['sd']}\n" for name, row in rows.items()))
+        done = self.play([*words, "--standardise", "constants.csv", "--output", "run"], 3)
+        self.assertEqual(done.code, 0, done)
+        self.assertGreater(self.summary_in("run")["accuracy"], 0.9)
+
     @fewer
     def test_numbers_that_run_away(self):
         """A network out of bounds ends the run."""

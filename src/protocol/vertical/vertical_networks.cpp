@@ -59,10 +59,12 @@ LearningBlock::LearningBlock(const VerticalArchitecture& architecture, std::size
 
 void LearningBlock::step(double eta, const Released<Vector>& direction) {
   parameters_.update([&](Vector& theta, const Vector& g) { optimiser_->step(eta, g, theta); }, direction);
-  check<DataError>(is_bounded(parameters_.value(), largest_),
-                   "a network is not finite or has numbers beyond {:g}: steps are too long, or columns are "
-                   "far from standardised. Use a smaller --step, or --standardise or --ranges.",
-                   largest_);
+  check<DataError>(
+      is_bounded(parameters_.value(), largest_),
+      "a network is not finite or has numbers beyond {:g}: columns, or labels that are numbers, are far from "
+      "mean 0 and deviation 1, or steps are too long. Give means and deviations, which starling data "
+      "describe shows, by --standardise, or limits by --ranges; else use a smaller --step.",
+      largest_);
 }
 
 Score HeadLoss::play(View parameters, View embeddings, View targets) {
