@@ -132,6 +132,21 @@ class Features(HistogramCase):
         self.assertEqual(again.summary()["final_model"], first["final_model"])
         self.assertFalse([row for row in self.rows("again/private/0/ledger") if row.get("run", "").endswith((":norms", ":features"))])
 
+    def test_choices_and_notes_stay_where_a_client_is_lost(self):
+        """Those of the start that released, and of no rule for the clients that are left."""
+        words = [*self.mu, "--batch", 10, "--noise-key", "seed", "--checkpoint-every", 50, "--progress", "off"]
+        self.good(2, [*words, "--output", "whole"])
+        with interrupted("checkpoint:1"):
+            self.run_ranks(2, [*words, "--output", "run"])
+        result = self.run_ranks(2, ["--resume", "run", "--lost", 1])
+        self.assertEqual((result.code, chosen(result)), (0, []), result)
+        whole, left = self.summary_in("whole"), self.summary_in("run")
+        self.assertEqual([loss["clients"] for loss in left["lost"]], [[1]])
+        self.assertNotEqual(left["final_model"], whole["final_model"])
+        self.assertEqual(left["tuning"], whole["tuning"])
+        self.assertTrue(whole["notes"])
+        self.assertEqual([note for note in whole["notes"] if note not in left["notes"]], [])
+
     def test_a_resumed_run_does_not_release_again(self):
         """It has the choices and notes of the start that released, from a checkpoint and without one."""
         words = [*self.mu, "--batch", 10, "--noise-correlation", "none", "--noise-key", "seed", "--checkpoint-every", 50, "--progress", "off"]

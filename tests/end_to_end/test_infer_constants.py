@@ -31,23 +31,13 @@ def table(records, seed, loss, sort=False, more=lambda draw: ""):
 INTERCEPT = -144.5  # so that scores are near 0
 
 
-class InferConstants(HistogramCase):
+class InferConstants(ConstantsCase):
+    command = "infer"
+
     def write_table(self, loss="huber", records=4000, seed=1, name="data.csv", columns=COLUMNS, **more):
         self.write(name, columns + ",y\n" + table(records, seed, loss, **more))
         return ["infer", "--source", name, "--clients", CLIENTS, "--partition", "iid", "--tuning", "auto", "--progress", "off",
                 *(["--loss", "logistic"] if loss == "logistic" else []), "--mechanism", "gaussian"]
-
-    def learned(self, words, output, ranks=1):
-        self.succeeded(self.run_command(ranks, [*words, "--output", output]))
-        return self.summary_in(output)
-
-    def figures(self, output):
-        summary = self.summary_in(output)
-        return [bits(summary["own_units"]), bits(summary["final_model"]), summary["settling"], bits(summary["privacy"]["mu"]),
-                self.config(output)["standardise"]]
-
-    def chosen(self, result):
-        return [line for line in result.err.splitlines() if line.startswith("tuning: standardise ")]
 
     def test_intervals_in_own_units_hold_the_truth(self):
         """95 % of 168 intervals, whose share has a standard error of 1.7 points: fewer than 89.5 % happen by chance in fewer than one
@@ -66,23 +56,10 @@ class InferConstants(HistogramCase):
         self.assertGreater(sum(held), 0.895 * len(held))
 
     def test_the_same_bits_on_any_number_of_ranks(self):
-        words = [*self.write_table(), "--mu", 2, "--noise-key", "seed"]
-        for ranks in layouts():
-            self.learned(words, f"run-{ranks}", ranks)
-            self.assertEqual(self.figures(f"run-{ranks}"), self.figures("run-1"), ranks)
+        self.check_ranks([*self.write_table(), "--mu", 2, "--noise-key", "seed"])
 
     def test_a_run_that_is_killed_goes_on_and_releases_nothing_again(self):
-        words = [*self.write_table("logistic"), "--mu", 2, "--noise-key", "seed", "--checkpoint-every", 1]
-        self.learned(words, "whole", 2)
-        for after in (0, 4):
-            with interrupted(f"checkpoint:{after}"):
-                self.assertNotEqual(self.run_command(2, [*words, "--output", f"cut-{after}"]).code, 0)
-            resumed = self.succeeded(self.run_command(2, ["infer", "--resume", f"cut-{after}", "--progress", "off"]))
-            self.assertEqual(self.chosen(resumed), [])
-            self.assertEqual(self.figures(f"cut-{after}"), self.figures("whole"))
-            rows = [json.loads(line) for line in (self.folder / f"cut-{after}/private/0/ledger").read_text().splitlines()]
-            ends = [row["run"].rpartition(":")[2] for row in rows if row["kind"] == "open" and ":" in row["run"]]
-            self.assertEqual(ends, ["features", "norms"])
+        self.check_kills(self.write_table("logistic"), (0, 4))
 
     def test_a_record_pays_what_was_asked_for(self):
         words = self.write_table()
@@ -104,12 +81,6 @@ class InferConstants(HistogramCase):
             self.assertIn("histograms of columns of all its records within the ranges that the first had shown", privacy["statement"])
             losses = json.loads(self.run_alone(["privacy", "ledger", f"of{price[0]}-0", "--json"]).out)["losses"]
             self.assertAlmostEqual(losses[0]["record"]["mu"], whole, delta=1e-9)
-
-    def test_a_configuration_repeats_the_run(self):
-        self.learned([*self.write_table(), "--mu", 2, "--noise-key", "seed"], "run")
-        again = self.succeeded(self.run_command(1, ["infer", "--config", "run/config.ini", "--output", "again"]))
-        self.assertEqual(self.chosen(again), [])
-        self.assertEqual(self.figures("again"), self.figures("run"))
 
     def test_columns_that_nothing_shows_have_no_coefficient(self):
         """One is scattered over sixty octaves. The others are estimated as without it, since it tells nothing."""

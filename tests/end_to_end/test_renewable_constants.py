@@ -27,7 +27,9 @@ def table(records, seed, numbers=False, sort=False, more=lambda draw: ""):
     return "".join(line for _, line in (sorted(lines) if sort else lines))
 
 
-class RenewableConstants(HistogramCase):
+class RenewableConstants(ConstantsCase):
+    command = "renewable"
+
     def write_sites(self, sizes=SIZES, columns=",".join(SLOPES), **how):
         for client, records in enumerate(sizes):
             self.write(f"site-{client}.csv", columns + ",y\n" + table(records, client + 1, **how))
@@ -36,27 +38,14 @@ class RenewableConstants(HistogramCase):
                 "--batch", 20, "--progress", "off", "--mechanism", "gaussian",
                 *(["--loss", "huber:1.345"] if how.get("numbers") else ["--loss", "logistic"])]
 
-    def learned(self, words, output, ranks=1):
-        self.succeeded(self.run_command(ranks, [*words, "--output", output]))
-        return self.summary_in(output)
-
     def scores(self, output):
         """Of records in their own units."""
         result = self.succeeded(self.run_alone(["score", output, "--source", "held-out.csv", "--label", "y", "--json"]))
         return json.loads(result.out)["metrics"]
 
-    def figures(self, output):
-        summary = self.summary_in(output)
-        return [bits(summary["final_model"]), bits(summary["privacy"]["mu"]), self.config(output)["standardise"]]
-
-    def chosen(self, result):
-        return [line for line in result.err.splitlines() if line.startswith("tuning: ")]
-
     def test_clients_of_any_size_learn_and_any_number_of_ranks_has_the_same_bits(self):
         words = [*self.write_sites(), "--total-epsilon", 3, "--delta", 1e-5, "--noise-key", "seed"]
-        for ranks in layouts():
-            self.learned(words, f"run-{ranks}", ranks)
-            self.assertEqual(self.figures(f"run-{ranks}"), self.figures("run-1"), ranks)
+        self.check_ranks(words)
         self.assertNotIn("taken to be standardised", " ".join(self.summary_in("run-1")["notes"]))
         own_units = [*words, "--feature-share", 0]
         self.assertIn("taken to be standardised", " ".join(self.learned(own_units, "own-units")["notes"]))
@@ -81,20 +70,7 @@ class RenewableConstants(HistogramCase):
         self.assertGreater(self.scores("sorted")["accuracy"], 0.7)
 
     def test_a_run_that_is_killed_goes_on_and_releases_nothing_again(self):
-        words = [*self.write_sites(), "--mu", 2, "--noise-key", "seed", "--checkpoint-every", 1]
-        self.learned(words, "whole", 2)
-        for after in (0, 20):
-            with interrupted(f"checkpoint:{after}"):
-                self.assertNotEqual(self.run_command(2, [*words, "--output", f"cut-{after}"]).code, 0)
-            resumed = self.succeeded(self.run_command(2, ["renewable", "--resume", f"cut-{after}", "--progress", "off"]))
-            self.assertEqual(self.chosen(resumed), [])
-            self.assertEqual(self.figures(f"cut-{after}"), self.figures("whole"))
-            rows = [json.loads(line) for line in (self.folder / f"cut-{after}/private/0/ledger").read_text().splitlines()]
-            ends = [row["run"].rpartition(":")[2] for row in rows if row["kind"] == "open" and ":" in row["run"]]
-            self.assertEqual(ends, ["features", "norms"])
-        again = self.succeeded(self.run_command(1, ["renewable", "--config", "whole/config.ini", "--output", "again"]))
-        self.assertEqual(self.chosen(again), [])
-        self.assertEqual(self.figures("again"), self.figures("whole"))
+        self.check_kills(self.write_sites(), (0, 20))
 
     def test_a_record_pays_what_was_asked_for(self):
         words = self.write_sites()
