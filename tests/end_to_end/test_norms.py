@@ -263,7 +263,9 @@ class Norms(HistogramCase):
         self.good(2, [*self.mu, "--output", "run"])
 
     def test_usage(self):
-        for words, text in ((["--scale-share", 0.6], "scale-share"), (["--scale-share", -1], "scale-share"),
+        for words, text in ((["--mechanism", "none", "--scale-share", 0.1], "--scale-share without --mechanism laplace or gaussian: norms are exact"),
+                            (["--mechanism", "none", "--tuning", "off", "--histogram-price", "mu:norms=1"], "--histogram-price without --mechanism laplace or"),
+                            (["--scale-share", 0.6], "scale-share"), (["--scale-share", -1], "scale-share"),
                             (["--tuning", "off", "--scale-share", 0.01, "--mechanism", "gaussian", "--unit", "component"], "records"),
                             (["--tuning", "off", "--scale-share", 0.01, "--mu", "schedule:from=0.1,to=0.2"], "scale-share"),
                             (["--tuning", "off", "--scale-share", 0.01], "without --histogram-price")):

@@ -53,7 +53,10 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
                      "releases a noisy histogram of the norms of its records (and of the sizes of their labels), which "
                      "has the share S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the rest; 0: "
                      "none. Default: 0.01. With --tuning off: what an earlier release has had",
-                     {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.01 --tuning auto"}),
+                     {.range = {0, 0.5},
+                      .unit = "share, 0 to 0.5",
+                      .example = "0.01 --tuning auto",
+                      .relations = {needs("mechanism=laplace|gaussian", "norms are exact without noise, or unknown")}}),
               config.scale_share);
   options.add(
       option(
@@ -90,7 +93,8 @@ void add_histogram_price_option(Options& options, PrivacyOptions& privacy) {
              "--standardise), as config.ini of the run has it that released them. A run that would count them at "
              "another cost is refused",
              {.example = "mu:norms=0.1,unit=record --tuning off",
-              .relations = {needs("tuning=off", "a run that is tuned releases histograms of its own")}}),
+              .relations = {needs("tuning=off", "a run that is tuned releases histograms of its own"),
+                            needs("mechanism=laplace|gaussian", "histograms cost nothing without noise")}}),
       privacy.histogram_price);
 }
 
