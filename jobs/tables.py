@@ -73,9 +73,8 @@ class Study:
         if self.options.hidden:
             scores = 1 if table.kind == "two" else table.classes
             words += ["--model", f"mlp:{table.rows.shape[1]}-{self.options.hidden}-{scores}"]
-        for option in ("trust", "feature-share"):
-            value = getattr(self.options, option.replace("-", "_"))
-            words += [] if value is None else [f"--{option}", value]
+        if self.options.feature_share is not None:
+            words += ["--feature-share", self.options.feature_share]
         return words + (self.ranges(table) if self.options.ranges else [])
 
     def run(self, table, words, epsilon, seed):
@@ -84,6 +83,7 @@ class Study:
         from tables_parts import slope_of_labels
         label = f"{table.name}-{epsilon}-{seed}"
         price = ["--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon] if epsilon else ["--mechanism", "none"]
+        price += ["--trust", self.options.trust] if epsilon and self.options.trust else []
         summary = self.runs.run(label, [*words, *price, "--seed", seed])
         slope = None
         if table.kind == "two":

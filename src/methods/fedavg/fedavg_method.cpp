@@ -69,7 +69,7 @@ std::optional<double> FedAvgMethod::hiding_of_pairs() const {
 void FedAvgMethod::choose_settings() {
   if (!config_.tunes()) return;
   all_records_ = run_.inputs.records_of_clients();
-  run_.tuning = SettingsByRule(tuned_method(), tuning_terms(parts_.loss.get())).choose();
+  run_.tuning = SettingsByRule(tuned_method(), tuning_terms(parts_.loss.get(), pairs_)).choose();
 }
 
 /// The mean model is θ_0 − Σ_s η_s Σ_k p_k ĝ_ks with p_k = n_k/Σ n and means ĝ over each client's own batches.

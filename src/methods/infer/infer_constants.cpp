@@ -84,7 +84,7 @@ std::vector<TunedValue> InferMethod::release_constants(const std::string& path,
   }
   const OnePass all_rounds(config_);
   const TunedMethod method = method_of_constants();
-  const TuningTerms terms = tuning_terms(parts_.loss.get());
+  const TuningTerms terms = tuning_terms(parts_.loss.get(), pairs_);
   FeatureRelease features(method, terms, config_.privacy.feature_share);
   const std::optional<TunedValue> chosen =
       take_constants(method, terms, features, records, {[] { return false; }, [] { return true; }});

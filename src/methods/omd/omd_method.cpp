@@ -110,7 +110,7 @@ double OmdMethod::records_within_rounds() {
 void OmdMethod::tune() {
   const int gossip_steps = config_.mixing.gossip_steps;
   all_records_ = run_.inputs.records_of_clients();
-  run_.tuning = SettingsByRule(tuned_method(), tuning_terms(parts_.loss.get())).choose();
+  run_.tuning = SettingsByRule(tuned_method(), tuning_terms(parts_.loss.get(), pairs_)).choose();
   run_.agreement.together([&] {
     if (config_.mixing.gossip_steps != gossip_steps) parts_.graph->make_schedule();
   });

@@ -143,7 +143,7 @@ HistogramShares RenewableMethod::shares_of_constants() const {
 
 void RenewableMethod::choose_settings() {
   if (config_.variant == RenewableVariant::private_sums && config_.tunes() && config_.privacy.protects()) {
-    run_.tuning = SettingsByRule(method_of_constants(), tuning_terms(parts_.loss.get())).standardise();
+    run_.tuning = SettingsByRule(method_of_constants(), tuning_terms(parts_.loss.get(), pairs_)).standardise();
   }
   if (!config_.opens_batch || config_.resume) return;
   const std::optional<std::int64_t> records = most_records_of_clients(run_.agreement, run_.inputs.dataset);

@@ -35,27 +35,30 @@ std::int64_t laplace_unit(const NoisyCounts::Form& form, double epsilon, std::in
   return static_cast<std::int64_t>(unit);
 }
 
-double gaussian_sigma_of(const NoisyCounts::Form& form, double mu) {
-  const double sensitivity = gaussian_sensitivity(form);
+double gaussian_sigma_of(const NoisyCounts::Form& form, double mu, const PairTerms& pairs) {
+  const double sensitivity = pairs.shift(gaussian_sensitivity(form), static_cast<double>(form.moved()));
   const double sigma = gaussian_sigma({sensitivity}, mu);
   check(sigma >= GaussianNoise::smallest_sigma && sigma <= GaussianNoise::largest_sigma,
         "mu={:.6g} of the {}: noise can be drawn for {:.3g} to {:.3g}. Change {}.", mu, form.name,
         sensitivity / GaussianNoise::largest_sigma, sensitivity / GaussianNoise::smallest_sigma, form.option);
+  if (pairs.ratio > 0) check_pairs(pairs, mu, sigma);
   return sigma;
 }
 
 }  // namespace
 
-NoisyCounts::NoisyCounts(Form form, ChargeKind noise, double price, std::int64_t records)
-    : form_(std::move(form)), price_(price), records_(records), unit_(gaussian_unit) {
-  check(records >= 0 && records <= most_records, "a {} of {} records: 2^40 at most.", form_.name, records);
+NoisyCounts::NoisyCounts(Form form, ChargeKind noise, double price, std::int64_t records, const PairTerms& pairs)
+    : form_(std::move(form)), price_(price), records_(records), unit_(gaussian_unit), in_pairs_(pairs.ratio > 0) {
+  check(records >= 0 && records <= most_records / static_cast<std::int64_t>(form_.weight),
+        "a {} of {} records: counts up to 2^40 have noise.", form_.name, records);
   check(noise == ChargeKind::gaussian || noise == ChargeKind::laplace,
         "a {} under noise that is neither Gaussian nor Laplace. Give {} 0.", form_.name, form_.option);
   check<FailureError>(!form_.sums || (noise == ChargeKind::gaussian && form_.bins == 1 && form_.weight == 1),
                       "sums are released under Gaussian noise, one by one");
   if (noise == ChargeKind::gaussian) {
-    noise_.emplace(gaussian_sigma_of(form_, price));
+    noise_.emplace(gaussian_sigma_of(form_, price, pairs));
   } else {
+    check<FailureError>(!in_pairs_, "Laplace noise between pairs");
     unit_ = laplace_unit(form_, price, records);
   }
 }
@@ -74,7 +77,8 @@ double NoisyCounts::deviation() const {
 }
 
 void NoisyCounts::release(const ReleaseAddress& address, const std::string& run_id, const NoiseKey& key,
-                          const Secret<Counts>& counts, Released<Vector>& noisy) {
+                          const Secret<Counts>& counts, Released<Vector>& noisy, PairNoise* pairs) {
+  check<FailureError>((pairs != nullptr) == in_pairs_, "a {} with the price of other noise", form_.name);
   std::vector<std::int64_t> integers = open(counts);
   check<FailureError>(integers.size() == length(), "a {} with {} counts: it has {}.", form_.name, integers.size(),
                       length());
@@ -84,6 +88,7 @@ void NoisyCounts::release(const ReleaseAddress& address, const std::string& run_
                         form_.name);
     if (!form_.sums) each *= unit_;
   }
+  if (pairs != nullptr) pairs->add(address, scale(), integers);
   const std::string stream = form_.stream + (noise_ ? "-gaussian" : "-laplace");
   words_.restart(
       release_stream(keys_, key, run_id, address, stream.c_str(), scale(), 1 / static_cast<double>(unit_), integers));

@@ -10,6 +10,11 @@
 /// of σ = √(2H)·2^20/μ is added (√H·2^20/μ to sums, which are such integers as they are). That is post-processing of
 /// the continuous mechanism, so it costs exactly μ (gaussian.cpp).
 ///
+/// Noise between pairs of clients (pair_noise.hpp) is added beside a client's own, whose σ_a = (√h Δ + ½ √(R d))/μ
+/// then: its proof is of any integers that one replaced record moves by Δ in L2, in d components at most. Here Δ is the
+/// sensitivity above, and d is 2H, or H of sums. All clients release in the one round that there is: those without
+/// records release zeros, which depend on no record, so that the noise of all pairs cancels in the sum over clients.
+///
 /// Laplace noise: discrete Laplace noise has the scale t = 2^40 in integers. Counts times the integer s = ⌊ε·2^40/2H⌋
 /// move by 2H s, so that the loss is 2H s/t <= ε, exactly. (Where so many records would not fit into 64 bits, s is
 /// smaller, and the loss with it.)
@@ -25,6 +30,7 @@
 #include "privacy/keys/keystream.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/noise/gaussian_noise.hpp"
+#include "privacy/pairs/pair_noise.hpp"
 
 namespace starling {
 
@@ -49,19 +55,21 @@ class NoisyCounts : private Release {
     bool sums = false;           ///< whether these are sums, of one bin each; under Gaussian noise alone
     /// Counts in a release.
     [[nodiscard]] std::size_t length() const { return bins * histograms; }
+    /// Counts that one replaced record moves, at most.
+    [[nodiscard]] std::size_t moved() const { return sums ? histograms : 2 * histograms; }
   };
 
   /// `noise` is gaussian or laplace; `price` is the μ or ε of the release; `records` is the public number of records of
-  /// the client, 0 to most_records. Throws UsageError for other noise, for more records, and for prices whose noise
-  /// cannot be drawn.
-  NoisyCounts(Form form, ChargeKind noise, double price, std::int64_t records);
+  /// the client, 0 to most_records over the weight; `pairs` are the terms of noise that pairs share beside Gaussian
+  /// noise. Throws UsageError for other noise, for more records, and for prices whose noise cannot be drawn.
+  NoisyCounts(Form form, ChargeKind noise, double price, std::int64_t records, const PairTerms& pairs = {});
 
   [[nodiscard]] std::size_t histograms() const { return form_.histograms; }
   [[nodiscard]] std::size_t length() const { return form_.length(); }
   [[nodiscard]] bool gaussian() const { return noise_.has_value(); }
   /// The loss of one record by the release.
   [[nodiscard]] Charge charge() const;
-  /// The standard deviation of the noise on a count.
+  /// The standard deviation of the client's own noise on a count.
   [[nodiscard]] double deviation() const;
   /// Its scale in integers: σ of Gaussian noise, 2^40 of Laplace noise.
   [[nodiscard]] double scale() const;
@@ -69,9 +77,10 @@ class NoisyCounts : private Release {
   [[nodiscard]] std::int64_t unit() const { return unit_; }
 
   /// Writes noisy counts, of length() entries. `key` is the client's for the run `run_id`. The same arguments give the
-  /// same bytes. Throws FailureError for counts of another length or of more records than were announced.
+  /// same bytes. `pairs`, of the run's keys, adds noise where there are terms of it. Throws FailureError for counts of
+  /// another length or of more records than were announced.
   void release(const ReleaseAddress& address, const std::string& run_id, const NoiseKey& key,
-               const Secret<Counts>& counts, Released<Vector>& noisy);
+               const Secret<Counts>& counts, Released<Vector>& noisy, PairNoise* pairs = nullptr);
 
  private:
   Form form_;
@@ -79,6 +88,7 @@ class NoisyCounts : private Release {
   double price_;
   std::int64_t records_;
   std::int64_t unit_;
+  bool in_pairs_;
   ReleaseKeys keys_;
   Keystream words_{NoiseKey(NoiseKey::Bytes{})};
 };

@@ -146,11 +146,14 @@ void check_pairs(const ReleaseSettings& settings, double sigma) {
   check(is_whole(settings.unit),
         "unit component with noise between pairs: its cost is known for whole gradients. Use --unit record, or --trust "
         "local.");
-  const PairTerms& terms = settings.pairs->terms();
+  check_pairs(settings.pairs->terms(), settings.price.least, sigma);
+}
+
+void check_pairs(const PairTerms& terms, double mu, double sigma) {
   check(terms.ratio * sigma <= GaussianNoise::largest_sigma && terms.whole() * sigma <= PairTerms::largest_sigma,
         "mu={}: noise between {} pairs a client does not fit into 64-bit integers. Choose a larger price, fewer pairs, "
         "or --trust local.",
-        settings.price.least, terms.most_degree);
+        mu, terms.most_degree);
 }
 
 std::string in_words(const PairNoise* pairs) {

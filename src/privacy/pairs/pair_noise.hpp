@@ -156,6 +156,8 @@ class PairNoise {
 }
 /// Throws UsageError unless integers hold noise between pairs beside a client's own, of standard deviation `sigma`.
 void check_pairs(const ReleaseSettings& settings, double sigma);
+/// Likewise, beside integers of at most 2^60; `mu` is for the message.
+void check_pairs(const PairTerms& terms, double mu, double sigma);
 /// Sentences for a mechanism's description, each after a space; empty for null.
 [[nodiscard]] std::string in_words(const PairNoise* pairs);
 

@@ -37,8 +37,8 @@ std::string histograms(const PrivacyReport& report) {
     if (!released) return std::string();
     return fmt::format(
         "Before the first round each client released once {} (in this run, or in the one whose result it has), to all "
-        "clients, with noise of its own, which costs a {} at most {}; all totals below count it. ",
-        what, each, in_words(released->record));
+        "clients, with noise of its own{}, which costs a {} at most {}; all totals below count it. ",
+        what, report.trust.pairs ? " and of its pairs" : "", each, in_words(released->record));
   };
   const bool labels = report.norms && report.norms->labels;
   const Counted counted = report.norms ? report.norms->counted : Counted::norms;

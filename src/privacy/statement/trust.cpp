@@ -109,7 +109,7 @@ std::string of_pairs(const PairsTrust& pairs, bool keys_signed) {
           ? ", signed by the clients' owners: a key of its own in place of one of them would have ended the run."
           : ". If it gave out keys of its own, it would stand for all other clients: where that matters, compare "
             "by another way the fingerprint of all keys that each client received, in "
-            "private/<rank>/pair-keys.");
+            "private/<rank>/pair-keys, and of the pairs of histograms in the files pair-keys-of-* beside it.");
 }
 
 std::string recipients_of_parties(const VerticalTrust& vertical, bool noise) {

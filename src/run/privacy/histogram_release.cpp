@@ -6,12 +6,17 @@
 
 #include "core/text/limits.hpp"
 #include "privacy/accounting/accounting.hpp"
+#include "run_pairs.hpp"
 
 namespace starling {
 
 namespace {
 
 constexpr const char* digest_policy = "Poly1305 of the counts, into the start of a ChaCha20 stream";
+
+PairTerms terms_of(const RunFacts& run) {
+  return run.pairs ? run.pairs->terms_before() : PairTerms();
+}
 
 }  // namespace
 
@@ -21,11 +26,12 @@ Vector variances_of(Agreement& agreement, const Layout& layout, const PrivacyOpt
   agreement.together([&] {
     const Prices prices = prices_of(options, 1, layout.clients());
     for (std::size_t k = 0; k < facts.records.size(); ++k) {
-      if (facts.records[k] == 0) continue;
+      if (facts.records[k] == 0 && !facts.run.pairs) continue;
       const double price =
           facts.of_price.of_release(prices.at(layout.first(agreement.rank()) + static_cast<Client>(k), 0));
-      here.push_back(
-          std::pow(NoisyCounts(facts.form, options.mechanism_row().charge, price, facts.records[k]).deviation(), 2));
+      const NoisyCounts counts(facts.form, options.mechanism_row().charge, price, facts.records[k],
+                               terms_of(facts.run));
+      here.push_back(std::pow(counts.deviation(), 2));
     }
   });
   return joined(agreement.all_gather(declare_public(std::move(here))));
@@ -39,8 +45,11 @@ std::int64_t records_of(Agreement& agreement, const HistogramFacts& facts) {
 /// more.
 HistogramRelease::HistogramRelease(Agreement& agreement, const Layout& layout, const PrivacyOptions& options,
                                    HistogramFacts facts, const std::string& private_folder)
-    : OwnersRelease(agreement, layout, options, std::move(facts.run)), histograms_(std::move(facts)) {
+    : OwnersRelease(agreement, layout, options, std::move(facts.run)),
+      histograms_(std::move(facts)),
+      private_folder_(private_folder) {
   agreement_.together([&] {
+    check<FailureError>(options_.trusts_pairs == (facts_.pairs != nullptr), "histograms before pairs are chosen");
     prices_ = prices_of(options_, 1, layout_.clients());
     keys_ = make_noise_keys(options_.noise_key, facts_.seed, first(), count());
     if (options_.ledger) {
@@ -53,7 +62,10 @@ HistogramRelease::HistogramRelease(Agreement& agreement, const Layout& layout, c
   most_records_ = agreement_.max(
       declare_public(histograms_.records.empty() ? std::int64_t{0} : std::ranges::max(histograms_.records)));
   std::string all;
-  agreement_.together([&] { all = fmt::format("{} {}\n{}", histograms_.name, histograms_.share, matter()); });
+  agreement_.together([&] {
+    all = fmt::format("{} {}\n{}", histograms_.name, histograms_.share,
+                      matter(facts_.pairs ? facts_.pairs->text(facts_.pairs->terms_before()) + "\n" : ""));
+  });
   determined_by_ = digest_of(all, keys_, facts_.data);
   settle_run_id(histograms_.end);
   refuse_equal_keys(agreement_, keys_, run_id_);
@@ -61,7 +73,7 @@ HistogramRelease::HistogramRelease(Agreement& agreement, const Layout& layout, c
 
 NoisyCounts HistogramRelease::counts_of(Client u) const {
   return {histograms_.form, options_.mechanism_row().charge, histograms_.of_price.of_release(prices_->at(u, 0)),
-          records(u)};
+          records(u), terms_of(facts_)};
 }
 
 /// The records in each batch of the run that follows, at least, of the client with so many records.
@@ -115,6 +127,10 @@ LedgerRun HistogramRelease::run_of(const ClientRange& clients) const {
       fmt::format("{}: bins={} price={}..{} share={} records={} noise-key={}", histograms_.name, histograms_.form.bins,
                   histograms_.of_price.of_release(range.least), histograms_.of_price.of_release(range.most),
                   histograms_.share, most, name_of(key_policy()));
+  if (facts_.pairs) {
+    run.parameters += fmt::format(" {} own-deviation={}", facts_.pairs->text(facts_.pairs->terms_before()),
+                                  counts_of(clients.first).deviation());
+  }
   // Who has a record in each batch of the run that follows has `rounds_of_pass` records in this one.
   run.batch = least_batch(most);
   run.batch_units = static_cast<double>(std::max<std::int64_t>(most, 1));
@@ -157,7 +173,9 @@ void HistogramRelease::close() {
 }
 
 Vector HistogramRelease::release(ReleasePath path, const std::vector<Secret<Counts>>& counts) {
+  if (facts_.pairs) agree_on_pairs(facts_.pairs->terms_before());  // all release, also who sits out in rounds
   agreement_.together([&] {
+    if (facts_.pairs) store_public_keys_of_pairs(private_folder_ + "/pair-keys-of-" + histograms_.end.substr(1));
     for (std::size_t i = 0; i < ledgers_.size(); ++i) enter(clients_of(i), ledgers_[i]);
   });
   Released<Columns> columns = declare_public(Columns());
@@ -165,9 +183,10 @@ Vector HistogramRelease::release(ReleasePath path, const std::vector<Secret<Coun
     const std::size_t length = histograms_.form.length();
     columns = declare_public(Columns(length, counts.size()));
     for (std::size_t k = 0; k < counts.size(); ++k) {
-      if (histograms_.records[k] == 0) continue;
+      if (!releases(histograms_.records[k])) continue;
       Released<Vector> noisy = declare_public(Vector(length));
-      counts_of(client(k)).release({path, client(k)}, run_id_, keys_[k].for_run(run_id_), counts[k], noisy);
+      counts_of(client(k)).release({path, client(k)}, run_id_, keys_[k].for_run(run_id_), counts[k], noisy,
+                                   pair_noise_.get());
       columns.update([k](Columns& all, const Vector& own) { all.set(k, own); }, noisy);
     }
   });

@@ -21,11 +21,12 @@ struct HistogramFacts {
   PriceShare of_price;                     ///< the same, with the uses of a record in gradients
   std::int64_t uses = 1;                   ///< passes
   RunFacts run = {};                       ///< of the run that follows
-  std::vector<std::int64_t> records = {};  ///< of each client of this rank; a client without any releases nothing
+  std::vector<std::int64_t> records = {};  ///< of each client of this rank
   Round rounds_of_pass = 1;                ///< at most, of the client with most records
 };
 
-/// The variances of the noise on one count of each client that has records. **Collective.** Throws UsageError.
+/// The variances of the noise on one count in the sum, of each client: that of its own, as noise between pairs cancels.
+/// Clients without records have none, unless they share noise with others. **Collective.** Throws UsageError.
 [[nodiscard]] Vector variances_of(Agreement& agreement, const Layout& layout, const PrivacyOptions& options,
                                   const HistogramFacts& facts);
 /// The records of all clients. **Collective.**
@@ -33,7 +34,8 @@ struct HistogramFacts {
 
 /// One vector of histograms of each client, entered into ledgers before it is released. It is a run of its own there,
 /// since it is made before the settings of the run are known. The histograms are public once they are released: all
-/// ranks gather them.
+/// ranks gather them. Under --trust pairs clients share noise, by keys of the release's own, and those without records
+/// release zeros.
 class HistogramRelease : public OwnersRelease {
  public:
   /// **Collective.** Makes keys and opens ledgers: the owners', or this rank's file in `private_folder`. Throws
@@ -52,6 +54,8 @@ class HistogramRelease : public OwnersRelease {
   [[nodiscard]] std::int64_t records(Client u) const {
     return histograms_.records[static_cast<std::size_t>(u - first())];
   }
+  /// Whether a client with so many records releases anything.
+  [[nodiscard]] bool releases(std::int64_t records) const { return records > 0 || facts_.pairs != nullptr; }
   [[nodiscard]] NoisyCounts counts_of(Client u) const;
   [[nodiscard]] bool affordable(Client u, std::size_t ledger) const;
   [[nodiscard]] std::int64_t least_batch(std::int64_t records) const;
@@ -61,6 +65,7 @@ class HistogramRelease : public OwnersRelease {
   [[nodiscard]] LedgerRun run_of(const ClientRange& clients) const;
 
   HistogramFacts histograms_;
+  std::string private_folder_;
   std::int64_t most_records_ = 0;  // of all clients
 };
 

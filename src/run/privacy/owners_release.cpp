@@ -1,6 +1,8 @@
 #include "owners_release.hpp"
 
+#include <algorithm>
 #include <fstream>
+#include <functional>
 #include <gnu/libc-version.h>
 #include <set>
 #include <sstream>
@@ -9,7 +11,9 @@
 #include "core/check.hpp"
 #include "core/digest.hpp"
 #include "core/text/per_client.hpp"
+#include "output/directory/owners_file.hpp"
 #include "run/settings/learning_config.hpp"
+#include "run_pairs.hpp"
 
 namespace starling {
 
@@ -90,6 +94,24 @@ void OwnersRelease::settle_run_id(const std::string& end) {
   }
   taken_up_ = ids.size() == 1 && !ids.begin()->empty();
   run_id_ = taken_up_ ? *ids.begin() : make_run_id(agreement_, key_policy(), facts_.seed) + end;
+}
+
+void OwnersRelease::agree_on_pairs(const PairTerms& terms, PairRounds rounds) {
+  PairKeys keys = agree_on_pair_keys(agreement_, layout_, facts_.pairs->graph(), keys_, run_id_, determined_by_,
+                                     facts_.introductions.get());
+  pair_noise_ = std::make_shared<PairNoise>(terms, std::move(keys.ends), std::move(rounds));
+  public_keys_of_pairs_ = std::move(keys.public_keys);
+  const auto lists = agreement_.all_gather(declare_public(fingerprint(public_keys_of_pairs_)));
+  agreement_.together([&] {
+    check<DataError>(std::ranges::adjacent_find(lists, std::not_equal_to()) == lists.end(),
+                     "ranks received different public keys for their pairs: whoever relays them exchanged some. Do not "
+                     "go on.");
+  });
+}
+
+void OwnersRelease::store_public_keys_of_pairs(const std::string& path) const {
+  if (count() == 0) return;
+  OwnersFile::replace(path, Secret<std::string>(list_of_keys(public_keys_of_pairs_, "pairs")));
 }
 
 LedgerRun OwnersRelease::new_run(const ClientRange& clients) const {

@@ -14,7 +14,9 @@
 #include "privacy/keys/keys.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/ledger/ledger.hpp"
+#include "privacy/mechanism/masking.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
+#include "privacy/pairs/pair_noise.hpp"
 #include "privacy/statement/statement.hpp"
 #include "run/identity/introductions.hpp"
 #include "run/settings/privacy_options.hpp"
@@ -141,6 +143,13 @@ class OwnersRelease {
   /// **Collective.** Takes up the run that all ledgers with clients know by determined_by_ as unfinished; else makes a
   /// new id, with this end.
   void settle_run_id(const std::string& end = "");
+  /// Makes the noise that the run's pairs share on these terms and in these rounds, by keys of the run's id and
+  /// determination: other integers have other noise. Runs that cannot be repeated have no determination, and never
+  /// release a round twice.
+  /// **Collective.** Throws as agree_on_pair_keys.
+  void agree_on_pairs(const PairTerms& terms, PairRounds rounds = {});
+  /// Writes the public keys of the pairs, as this rank received them, to a file; a rank without clients has none.
+  void store_public_keys_of_pairs(const std::string& path) const;
   /// The run as new in a ledger of these clients: without parameters and sizes.
   [[nodiscard]] LedgerRun new_run(const ClientRange& clients) const;
 
@@ -153,7 +162,9 @@ class OwnersRelease {
   std::vector<Ledger> ledgers_;  ///< one for each client, or one for all
   std::string determined_by_;
   std::string run_id_;
-  bool taken_up_ = false;  ///< a run that was not finished goes on
+  bool taken_up_ = false;                             ///< a run that was not finished goes on
+  std::shared_ptr<PairNoise> pair_noise_;             ///< under --trust pairs
+  std::vector<MaskKey::Bytes> public_keys_of_pairs_;  ///< of all clients
 };
 
 }  // namespace starling

@@ -1,6 +1,5 @@
 // What determines the releases of a run: its keys, and which run it is.
 #include <algorithm>
-#include <functional>
 
 #include "run_pairs.hpp"
 #include "run_privacy.hpp"
@@ -38,7 +37,7 @@ std::string RunPrivacy::determination() const {
   std::string more;
   if (limits_) more += limits_->text() + "\n";
   if (facts_.correlation) more += facts_.correlation->text() + "\n";
-  if (facts_.pairs) more += facts_.pairs->text() + "\n";
+  if (facts_.pairs) more += facts_.pairs->text(facts_.pairs->terms()) + "\n";
   if (depends_on_rounds()) more += fmt::format("rounds {}\n", facts_.rounds);
   std::string all;
   agreement_.together([&] { all = matter(more); });
@@ -50,21 +49,6 @@ std::string RunPrivacy::determination() const {
     if (facts_.data.size() > 1) data.push_back(facts_.data[static_cast<std::size_t>(u - first())]);
   }
   return clients_changed() ? digest_of(all, keys, data) : digest_of(all, keys_, facts_.data);
-}
-
-/// Other integers have other noise: the determination is part of the pairs' keys. Runs that cannot be repeated have
-/// none, and never release a round twice. **Collective.**
-void RunPrivacy::agree_on_pairs() {
-  PairKeys keys = agree_on_pair_keys(agreement_, layout_, facts_.pairs->graph(), keys_, run_id_, determined_by_,
-                                     facts_.introductions.get());
-  pair_noise_ = std::make_shared<PairNoise>(facts_.pairs->terms(), std::move(keys.ends), facts_.pairs->rounds());
-  public_keys_of_pairs_ = std::move(keys.public_keys);
-  const auto lists = agreement_.all_gather(declare_public(fingerprint(public_keys_of_pairs_)));
-  agreement_.together([&] {
-    check<DataError>(std::ranges::adjacent_find(lists, std::not_equal_to()) == lists.end(),
-                     "ranks received different public keys for their pairs: whoever relays them exchanged some. Do not "
-                     "go on.");
-  });
 }
 
 }  // namespace starling

@@ -40,12 +40,13 @@ std::vector<PairGraph::Pair> pairs_of_file(const std::string& path, const PairCl
 /// Rounds of which the run's exposure is chosen.
 constexpr Round most_rounds_tried = 256;
 
-/// Of the total of a run, against those to whom noise exposes a client `factor` times as much.
-PrivacyLoss scaled(const PrivacyLoss& own, double before, double factor) {
+/// Of the total of a run, against those to whom noise exposes a client so many times as much: in rounds, and before
+/// them at a μ of `before`.
+PrivacyLoss scaled(const PrivacyLoss& own, double factor, double before, double factor_before) {
   PrivacyLoss loss = own;
   if (!own.mu) return loss;
   const double rounds = std::max(0.0, *own.mu * *own.mu - before * before);
-  loss.mu = std::sqrt(before * before + rounds * factor) * (1 + 0x1p-40);
+  loss.mu = std::sqrt(before * before * factor_before + rounds * factor) * (1 + 0x1p-40);
   loss.epsilon = gaussian_epsilon(*loss.mu, loss.delta);
   return loss;
 }
@@ -118,12 +119,14 @@ RunPairs::RunPairs(Agreement& agreement, const PrivacyOptions& options, PairClie
     double coalition = exposure(present, terms_.ratio, colluding_);
     double nobody = exposure(present, terms_.ratio, 0);
     if (clients_.releases && hides) coalition = nobody = exposure_over_rounds(coalition);
-    text = fmt::format("{} {} {}", terms_.ratio, coalition, nobody);
+    text = fmt::format("{} {} {} {} {}", terms_.ratio, coalition, nobody, exposure(present, largest_ratio, colluding_),
+                       exposure(present, largest_ratio, 0));
   });
   agreement.same("pairs", declare_public(graph_.digest()));
   std::istringstream words(agreement.broadcast(declare_public(text)));
-  words >> terms_.ratio >> terms_.exposure >> exposure_outside_;
+  words >> terms_.ratio >> terms_.exposure >> exposure_outside_ >> before_.exposure >> outside_before_;
   terms_ = PairTerms::of(graph_, terms_.ratio, terms_.exposure);
+  before_ = PairTerms::of(graph_, largest_ratio, before_.exposure);
 }
 
 std::vector<Client> RunPairs::releasing(Round t) const {
@@ -187,9 +190,9 @@ double RunPairs::price_of_mean(double mu) const {
   return mu / std::sqrt(terms_.exposure);
 }
 
-std::string RunPairs::text() const {
+std::string RunPairs::text(const PairTerms& terms) const {
   return fmt::format("trust=pairs clients={} collusion={} ratio={} exposure={} pairs={} pairs-digest={}",
-                     graph_.clients(), colluding_, terms_.ratio, terms_.exposure, graph_.pairs(), graph_.digest());
+                     graph_.clients(), colluding_, terms.ratio, terms.exposure, graph_.pairs(), graph_.digest());
 }
 
 PairsTrust RunPairs::describe(const PrivacyLoss& own, double before) const {
@@ -201,9 +204,14 @@ PairsTrust RunPairs::describe(const PrivacyLoss& own, double before) const {
   trust.least_partners = static_cast<std::int64_t>(least_partners_);
   trust.digest = graph_.digest();
   // Before clients changed, the exposure was another. No client has hidden among more than all but the coalition.
-  const double hidden = static_cast<double>(clients_.all - colluding_);
-  trust.outsiders = scaled(own, before, clients_.changed ? 1 : exposure_outside_ / terms_.exposure);
-  trust.all_others = scaled(own, before, clients_.changed ? std::max(hidden, 1.0) : 1 / terms_.exposure);
+  const double hidden = std::max(1.0, static_cast<double>(clients_.all - colluding_));
+  if (clients_.changed) {
+    trust.outsiders = own;
+    trust.all_others = scaled(own, hidden, before, hidden);
+  } else {
+    trust.outsiders = scaled(own, exposure_outside_ / terms_.exposure, before, outside_before_ / before_.exposure);
+    trust.all_others = scaled(own, 1 / terms_.exposure, before, 1 / before_.exposure);
+  }
   return trust;
 }
 

@@ -64,14 +64,18 @@ class RunPairs {
 
   [[nodiscard]] const PairGraph& graph() const { return graph_; }
   [[nodiscard]] const PairTerms& terms() const { return terms_; }
+  /// Of releases of all clients before the first round, whose sum alone is used: nothing is to mix, so that pairs have
+  /// as much noise as is of use, and hide clients better.
+  [[nodiscard]] const PairTerms& terms_before() const { return before_; }
   /// The public schedule of releases, as the noise of pairs needs it. It refers to this object.
   [[nodiscard]] PairRounds rounds() const;
   /// The μ of the mean model, as 1/h clients hide each other: the noise of each is less by √h.
   [[nodiscard]] double price_of_mean(double mu) const;
-  /// For ledgers and digests: all that the price of releases depends on, but for the clients' own noise.
-  [[nodiscard]] std::string text() const;
-  /// The losses of `own`, which hold against the coalition, against others. `before` is the μ of histograms, which no
-  /// pair hides.
+  /// For ledgers and digests: all that the price of releases with these terms depends on, but for the clients' own
+  /// noise.
+  [[nodiscard]] std::string text(const PairTerms& terms) const;
+  /// The losses of `own`, which hold against the coalition, against others. `before` is the μ of releases before the
+  /// first round among them.
   [[nodiscard]] PairsTrust describe(const PrivacyLoss& own, double before) const;
 
  private:
@@ -83,7 +87,9 @@ class RunPairs {
   PairGraph graph_;  ///< of all numbers
   Client colluding_;
   PairTerms terms_;
+  PairTerms before_;
   double exposure_outside_ = 1;  ///< with no colluding client; that of a coalition where it varies
+  double outside_before_ = 1;    ///< likewise of `before_`
   std::size_t least_partners_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/accounting/spending.hpp"
 #include "privacy/statement/statement.hpp"
+#include "run_pairs.hpp"
 
 namespace starling {
 
@@ -128,12 +129,15 @@ HistogramPrices histogram_prices(PrivacyOptions options, double norm_share, std:
   return prices;
 }
 
-std::string HistogramPrices::text(const PrivacyOptions& options, Client clients) const {
+std::string HistogramPrices::text(const PrivacyOptions& options, Client clients, const RunPairs* pairs) const {
   if (!features && !norms) return "";
   std::string text = options.mechanism_row().gaussian() ? "mu:" : "epsilon:";
   if (features) text += fmt::format("features={},", shown_prices(*features, clients));
   if (norms) text += fmt::format("norms={},", shown_prices(*norms, clients));
-  return text + fmt::format("unit={}", name_of(options.unit));
+  text += fmt::format("unit={}", name_of(options.unit));
+  return pairs == nullptr ? text
+                          : text + fmt::format(",trust=pairs,collusion={},hidden={:.6g}", options.collusion,
+                                               1 / pairs->terms_before().exposure);
 }
 
 void check_histogram_price(const PrivacyOptions& options, const std::string& cost) {
@@ -144,7 +148,8 @@ void check_histogram_price(const PrivacyOptions& options, const std::string& cos
         "them.");
   throw UsageError(fmt::format(
       "--histogram-price '{}': that is what the histograms have cost whose results are given, and this run would count "
-      "{}. Give the price, --delta, --epochs, --unit and shares of the run that released them, or leave their results "
+      "{}. Give the price, --delta, --epochs, --unit, --trust, clients and shares of the run that released them, or "
+      "leave their results "
       "out and let this run release its own (--tuning auto).",
       *options.histogram_price, cost.empty() ? "nothing" : fmt::format("'{}'", cost)));
 }

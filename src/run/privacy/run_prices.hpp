@@ -12,6 +12,8 @@
 
 namespace starling {
 
+class RunPairs;
+
 /// --mu, --epsilon or the part of --total-epsilon in the mechanism's own measure (ε at --delta under Gaussian noise),
 /// times `factor` if that is a μ and no total, less the share of histograms of features. Throws UsageError.
 [[nodiscard]] Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, double factor = 1);
@@ -34,8 +36,9 @@ struct HistogramPrices {
   std::optional<Prices> features;  ///< none: no such histogram is released
   std::optional<Prices> norms;
 
-  /// As --histogram-price has them, to 12 digits; empty without histograms.
-  [[nodiscard]] std::string text(const PrivacyOptions& options, Client clients) const;
+  /// As --histogram-price has them, to 12 digits, and from whom they protect under --trust pairs; empty without
+  /// histograms. `pairs` is null under other trusts.
+  [[nodiscard]] std::string text(const PrivacyOptions& options, Client clients, const RunPairs* pairs) const;
 };
 
 /// The prices by the options, but for their `passes`, and by the share of histograms of norms. `uses` is how often a

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "core/text/limits.hpp"
-#include "output/directory/owners_file.hpp"
 #include "run_pairs.hpp"
 
 namespace starling {
@@ -28,7 +27,7 @@ void RunPrivacy::open() {
   determined_by_ = determination();
   facts_.data = std::vector<std::string>();
   if (!earlier_) settle_run_id();
-  if (facts_.pairs) agree_on_pairs();
+  if (facts_.pairs) agree_on_pairs(facts_.pairs->terms(), facts_.pairs->rounds());
   agreement_.together([&] { make_protection(); });
   refuse_equal_keys(agreement_, keys_, run_id_);
   FirstRelease here = FirstRelease::affordable;
@@ -46,10 +45,7 @@ void RunPrivacy::move_in(const std::string& private_folder) {
   agreement_.together([&] {
     if (key_policy() == NoiseKeyPolicy::random && !earlier_) store_noise_keys(keys_, first(), private_folder);
     for (NoiseKey& key : keys_) key = key.for_run(run_id_);
-    if (facts_.pairs && count() > 0) {
-      OwnersFile::replace(private_folder + "/pair-keys",
-                          Secret<std::string>(list_of_keys(public_keys_of_pairs_, "pairs")));
-    }
+    if (facts_.pairs) store_public_keys_of_pairs(private_folder + "/pair-keys");
     if (!options_.ledger && !no_client_left_) open_own_ledger(private_folder);
   });
   start_accounts();
@@ -62,7 +58,8 @@ void RunPrivacy::choose_prices() {
     prices_ = histograms_->of_gradients(*prices_);
   }
   if (earlier_) return;  // its price is what it was, and its clients may be others
-  check_histogram_price(options_, histograms_ ? histograms_->prices().text(options_, layout_.clients()) : "");
+  check_histogram_price(options_,
+                        histograms_ ? histograms_->prices().text(options_, layout_.clients(), facts_.pairs.get()) : "");
 }
 
 void RunPrivacy::make_protection() {
@@ -96,7 +93,7 @@ std::string RunPrivacy::correlation_text() const {
 }
 
 std::string RunPrivacy::pairs_text() const {
-  return facts_.pairs ? " " + facts_.pairs->text() : "";
+  return facts_.pairs ? " " + facts_.pairs->text(facts_.pairs->terms()) : "";
 }
 
 /// Goes on in the ledger of an unfinished run.

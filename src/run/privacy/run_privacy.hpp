@@ -13,7 +13,6 @@
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/multipart_mechanism.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
-#include "privacy/pairs/pair_noise.hpp"
 #include "privacy/statement/statement.hpp"
 
 namespace starling {
@@ -104,7 +103,6 @@ class RunPrivacy : public OwnersRelease {
   void make_protection();
   [[nodiscard]] std::string determination() const;
   [[nodiscard]] std::vector<NoiseKey> make_keys() const;
-  void agree_on_pairs();
   [[nodiscard]] bool depends_on_rounds() const;
   /// The first words of the run's parameters in ledgers.
   [[nodiscard]] std::string price_text() const;
@@ -136,8 +134,6 @@ class RunPrivacy : public OwnersRelease {
   std::optional<BudgetLeft> left_;
   std::optional<std::int64_t> units_;  // of all clients
   std::unique_ptr<Protection> protection_;
-  std::shared_ptr<PairNoise> pair_noise_;             // under --trust pairs
-  std::vector<MaskKey::Bytes> public_keys_of_pairs_;  // of all clients
   std::optional<Accounts> accounts_;
 };
 

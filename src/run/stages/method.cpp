@@ -8,13 +8,19 @@
 
 namespace starling {
 
-TuningTerms Method::tuning_terms(const Loss* loss) {
+TuningTerms Method::tuning_terms(const Loss* loss, std::shared_ptr<const RunPairs> pairs) {
   return {run_.agreement,
           run_.inputs,
           loss,
           run_.notes,
           run_.metrics_policy(),
-          [this] { return common_facts(1); },
+          pairs,
+          [this, pairs] {
+            RunFacts facts = common_facts(1);
+            facts.pairs = pairs;
+            facts.introductions = run_.inputs.introductions;
+            return facts;
+          },
           [this] { return home_.private_folder_before_rounds(); },
           [this] { home_.begin_early_release(); }};
 }

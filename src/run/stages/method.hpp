@@ -52,8 +52,8 @@ class Method {
  protected:
   Method(RunContext& run, RunHome& home) : run_(run), home_(home) {}
 
-  /// The parts of the run that a rule of settings works with. `loss` may be null.
-  [[nodiscard]] TuningTerms tuning_terms(const Loss* loss);
+  /// The parts of the run that a rule of settings works with. `loss` may be null, and `pairs` is under other trusts.
+  [[nodiscard]] TuningTerms tuning_terms(const Loss* loss, std::shared_ptr<const RunPairs> pairs);
   /// Chooses the correlation, if `wanted`, for so many releases of a client, or of rank 0 over those of all clients: a
   /// record's uses are as far apart as the shortest pass of a client is long. A run that goes on keeps what it began
   /// with, for any number of releases. Throws UsageError. **Collective.**

@@ -48,7 +48,7 @@ void take_histogram_price(const TunedMethod& method, const TuningTerms& run) {
   std::string cost;
   run.agreement.together([&] {
     cost = histogram_prices(config.privacy, config.scale_share.value_or(0), config.data.epochs, clients)
-               .text(config.privacy, clients);
+               .text(config.privacy, clients, run.pairs.get());
   });
   cost = run.agreement.broadcast(declare_public(cost));
   if (!cost.empty()) config.privacy.histogram_price = cost;

@@ -76,10 +76,10 @@ TEST(RunPairs, PairsAllWhereThereAreTooFewToChoose) {
   const RunPairs pairs(agreement, options, PairClients::all_of(ring->clients()), ring.get(), 1);
   EXPECT_TRUE(pairs.graph().complete());
   EXPECT_LT(pairs.terms().exposure, 1 / (0.6 * 4));
-  EXPECT_THAT(pairs.text(), HasSubstr("collusion=1"));
+  EXPECT_THAT(pairs.text(pairs.terms()), HasSubstr("collusion=1"));
 }
 
-/// Histograms before the rounds are hidden by no pair.
+/// Sums before the rounds have pairs of more noise, which exposes less to a coalition, and more to all others together.
 TEST(RunPairs, SaysWhatOthersSee) {
   Agreement agreement(world());
   const auto ring = make_graph("directed-ring", clients, WeightRule::sender);
@@ -88,9 +88,13 @@ TEST(RunPairs, SaysWhatOthersSee) {
   own.delta = 1e-5;
   own.mu = 0.5;
   const double h = pairs.terms().exposure;
+  const double before = pairs.terms_before().exposure;
+  EXPECT_NEAR(before, 1.0 / 4 + (1 - 1.0 / 4) / (1 + 25 * 4), 1e-9);
+  EXPECT_LT(before, h);
   EXPECT_NEAR(*pairs.describe(own, 0).all_others.mu, 0.5 / std::sqrt(h), 1e-9);
-  EXPECT_NEAR(*pairs.describe(own, 0.3).all_others.mu, std::sqrt(0.09 + 0.16 / h), 1e-9);
-  EXPECT_NEAR(*pairs.describe(own, 0.5).outsiders.mu, 0.5, 1e-9);
+  EXPECT_NEAR(*pairs.describe(own, 0.3).all_others.mu, std::sqrt(0.09 / before + 0.16 / h), 1e-9);
+  const double outside = 1.0 / 5 + (1 - 1.0 / 5) / (1 + 25 * 5);
+  EXPECT_NEAR(*pairs.describe(own, 0.5).outsiders.mu, 0.5 * std::sqrt(outside / before), 1e-9);
   EXPECT_LT(*pairs.describe(own, 0).outsiders.mu, 0.5);
 }
 

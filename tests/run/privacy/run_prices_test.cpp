@@ -77,9 +77,9 @@ TEST(HistogramPrice, OfATotalIsTheSameHoweverManyPassesCome) {
     const double gradient = norm_share_of(options, 0.01, 3).of_gradients(prices_of(options, 10, 4).at(3, 0));
     EXPECT_NEAR(gradient, std::sqrt(0.9 * 0.99 / static_cast<double>(passes)) * mu, 1e-12);
     if (!text.empty()) {
-      EXPECT_EQ(prices.text(options, 4), text);
+      EXPECT_EQ(prices.text(options, 4, nullptr), text);
     }
-    text = prices.text(options, 4);
+    text = prices.text(options, 4, nullptr);
   }
   EXPECT_EQ(text, fmt::format("mu:features={:.12g},norms={:.12g},unit=record", std::sqrt(0.1) * mu,
                               std::sqrt(0.9 * 0.01) * mu));
@@ -88,7 +88,7 @@ TEST(HistogramPrice, OfATotalIsTheSameHoweverManyPassesCome) {
 TEST(HistogramPrice, IsRefusedWhereItIsNotWhatHistogramsHaveCost) {
   PrivacyOptions options = total_of("laplace", "2", 1);
   const auto cost = [](const PrivacyOptions& of_run, double share, std::int64_t uses) {
-    return histogram_prices(of_run, share, uses, 1).text(of_run, 1);
+    return histogram_prices(of_run, share, uses, 1).text(of_run, 1, nullptr);
   };
   EXPECT_EQ(cost(options, 0.01, 4), "epsilon:norms=0.2,unit=record");
   EXPECT_EQ(cost(options, 0, 4), "");
@@ -116,7 +116,7 @@ TEST(HistogramPrice, OfClientsTellsWhoPaysWhat) {
   options.mechanism = "gaussian";
   const auto text = [&](const char* prices) {
     options.mu = "clients:" + folder.write("mu.csv", prices);
-    return histogram_prices(options, 0.01, 1, 3).text(options, 3);
+    return histogram_prices(options, 0.01, 1, 3).text(options, 3, nullptr);
   };
   const std::string first = text("0,1\n1,2\n2,3\n");
   EXPECT_THAT(first, testing::StartsWith("mu:norms=0.1/0.3/"));

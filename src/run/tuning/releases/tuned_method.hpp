@@ -24,6 +24,7 @@ struct TuningTerms {
   const Loss* loss;
   std::vector<std::string>& notes;
   MetricsPolicy metrics;
+  std::shared_ptr<const RunPairs> pairs;        ///< under --trust pairs
   std::function<RunFacts()> facts;              ///< that all releases have. Rank-local.
   std::function<std::string()> private_folder;  ///< of this rank. The run directory is made if it is not there yet
   std::function<void()> begin_release;          ///< called before a release: after it no run begins afresh there
