@@ -19,7 +19,7 @@ namespace {
 
 /// Information on an intercept that a batch has at least.
 constexpr double telling = 10;
-constexpr double telling_of_look = 3.5;  ///< likewise, where all batches are looked at again
+constexpr double telling_of_look = 1.2;  ///< likewise, where a second look has moved little
 /// Standard errors that the mean score of later batches is off by chance.
 constexpr double usual_drift = 5;
 constexpr double usual_move = 0.75;  ///< standard errors, of a second look

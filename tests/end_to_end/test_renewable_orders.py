@@ -60,6 +60,17 @@ class Orders(TestCase):
         self.assertLess(sorted(away)[2], 0.45, away)
         self.assertLess(max(away), 1.2, away)
 
+    def test_few_ones_in_small_batches_have_a_verdict_where_they_are_off(self):
+        """Of 3 % a batch of 50 has one or two. Of 1 % it has none or one, and no look mends that."""
+        fine = 0
+        for seed in range(5):
+            off, _, notes = self.learned(*drawn(4000, -4, seed), "--batch", 50)
+            told = "the intervals may be off" in notes
+            self.assertTrue(told or off < 0.8, off)
+            fine += not told
+            self.assertIn("the intervals may be off: a class is rare", self.learned(*drawn(4000, -5.3, seed), "--batch", 50)[2])
+        self.assertGreater(fine, 2)
+
     def test_first_batches_of_one_class(self):
         """Renewed alone the intercept was 1.8 standard errors off."""
         for seed in range(4):
