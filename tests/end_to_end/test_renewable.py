@@ -467,8 +467,8 @@ class BadInput(RenewableCase):
                 self.assertGreater(accuracy(model, rest), 0.85)
 
     def test_rare_classes_without_a_penalty(self):
-        """Batches of fifty of which few have two records of the rare class end near maximum likelihood, in any units of features, and say that
-        intervals may be off; sorted labels say that the estimate has not settled."""
+        """Batches of fifty of which few have two records of the rare class end near maximum likelihood, in any units of features; sorted
+        labels say that the estimate has not settled."""
         generator = numpy.random.default_rng(4)
         x = generator.normal(size=(4000, 3))
         y = (generator.random(4000) < 1 / (1 + numpy.exp(4 - x @ [1, -1, 1]))).astype(int)
@@ -484,9 +484,9 @@ class BadInput(RenewableCase):
             rows = [",".join([*map(repr, map(float, scale * row)), str(label)]) for row, label in zip(x[order], y[order])]
             summary = self.summary(["--source", self.csv(f"{name}.csv", rows), "--clients", "1", "--batch", "50", "--loss", "logistic", *OPEN], name)
             notes = " ".join(summary["notes"])
-            self.assertIn("has not settled" if name == "sorted" else "intervals may be off: a class is rare", notes)
+            self.assertEqual("has not settled" in notes, name == "sorted", notes)
             models[name] = numpy.array(summary["final_model"]) * [scale, scale, scale, 1]
-        self.assertLess(max(abs(models["plain"] - best) / errors), 3)
+        self.assertLess(max(abs(models["plain"] - best) / errors), 0.8)
         self.assertLess(max(abs(models["small"] - models["plain"])), 1e-6)
         one = self.csv("one.csv", [f"{i % 7 - 3.5},1" for i in range(50)])
         self.fails(UNREADABLE, ["--source", one, "--clients", "1", "--variant", "offline", "--loss", "logistic", *OPEN], "no minimum", "one class", "--l2")
