@@ -20,7 +20,7 @@ The slope of labels on scores, for tables of two classes, is that of a logistic 
 mean model are what they should be, less where they are too extreme.
 
 In brackets, of runs without noise: a linear model that is fitted to all standardised records, as scikit-learn does it by default. Of
-others: descent on the whole data with each client's own noise, by exact constants, with the step and the clip chosen on the test
+others: descent on the whole data with each client's own noise (of --trust pairs: with that of one client), by exact constants, with the step and the clip chosen on the test
 records. Nobody could run it on private data. It shows what noise allows.
 
 Writes tables.csv and tables.md. The last lines say how many runs told before they began what they would lose at most, beside a linear model
@@ -58,7 +58,10 @@ class Study:
     def __init__(self, starling, scratch, options):
         self.starling, self.scratch, self.options, self.outlooks = starling, scratch, options, experiment.Outlooks()
         self.runs = experiment.Runs(starling, scratch, "omd", "--json")
-        self.prices = {e: experiment.privacy(starling, "calibrate", epsilon=e, delta=DELTA)["mu"] for e in options.epsilons}
+        from tables_parts import CLIENTS
+        # Pairs leave, where nobody colludes, the noise of one client in the sum over all.
+        pooled = math.sqrt(CLIENTS) if options.trust == "pairs" else 1
+        self.prices = {e: pooled * experiment.privacy(starling, "calibrate", epsilon=e, delta=DELTA)["mu"] for e in options.epsilons}
 
     def ranges(self, table):
         path = self.scratch / f"{table.name}-ranges.csv"

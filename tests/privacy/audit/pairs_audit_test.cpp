@@ -5,6 +5,7 @@
 #include "core/check.hpp"
 #include "numbered_keys.hpp"
 #include "privacy/audit/planted_pair_faults.hpp"
+#include "privacy/pairs/numbered_ends.hpp"
 #include "privacy/pairs/pair_price.hpp"
 #include "support/slow.hpp"
 #include "support/testing.hpp"

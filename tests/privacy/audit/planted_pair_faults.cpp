@@ -85,16 +85,6 @@ const std::vector<PlantedPairFaultRow>& planted_pair_faults() {
   return rows;
 }
 
-PairNoise::Ends numbered_ends(const PairGraph& graph, std::uint64_t seed) {
-  PairNoise::Ends ends;
-  for (Client u = 0; u < graph.clients(); ++u) {
-    for (const Client v : graph.partners(u)) {
-      ends[u].push_back({NoiseKey::from_seed(seed, 1000 * std::min(u, v) + std::max(u, v)), v, u < v ? 1U : 0U});
-    }
-  }
-  return ends;
-}
-
 std::unique_ptr<Mechanism> plant(PlantedPairFault fault, ReleaseSettings settings, const PairGraph& graph, double ratio,
                                  Client colluding, PairNoise::Ends ends) {
   const MechanismRow& row = mechanism_table().first(ChargeKind::gaussian);

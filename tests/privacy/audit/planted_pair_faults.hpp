@@ -28,9 +28,6 @@ struct PlantedPairFaultRow {
 };
 [[nodiscard]] const std::vector<PlantedPairFaultRow>& planted_pair_faults();
 
-/// Keys for each pair, known to both ends. For tests.
-[[nodiscard]] PairNoise::Ends numbered_ends(const PairGraph& graph, std::uint64_t seed);
-
 /// Gaussian noise with noise between pairs of `ratio` times that, priced against `colluding` clients, with a fault.
 /// `settings` are those without pairs; `met_twice` has independent rounds only. For tests of audits; not private.
 [[nodiscard]] std::unique_ptr<Mechanism> plant(PlantedPairFault fault, ReleaseSettings settings, const PairGraph& graph,

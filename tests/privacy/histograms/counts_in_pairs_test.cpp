@@ -8,6 +8,7 @@
 #include "privacy/histograms/feature_histograms.hpp"
 #include "privacy/histograms/feature_means.hpp"
 #include "privacy/mechanism/releases.hpp"
+#include "privacy/pairs/numbered_ends.hpp"
 #include "privacy/pairs/pair_price.hpp"
 #include "support/testing.hpp"
 
@@ -17,17 +18,6 @@ using namespace testing_support;
 
 constexpr double unit = 0x1p20;
 constexpr std::int64_t some_records = 1000;
-
-/// Both ends of each pair.
-PairNoise::Ends ends_of(const PairGraph& graph, std::uint64_t seed) {
-  PairNoise::Ends ends;
-  for (Client u = 0; u < graph.clients(); ++u) {
-    for (const Client v : graph.partners(u)) {
-      ends[u].push_back({NoiseKey::from_seed(seed, 1000 * std::min(u, v) + std::max(u, v)), v, u < v ? 1U : 0U});
-    }
-  }
-  return ends;
-}
 
 PairTerms terms_of(const PairGraph& graph, double ratio, Client colluding) {
   return PairTerms::of(graph, ratio, exposure(graph, ratio, colluding));
@@ -56,7 +46,7 @@ TEST(CountsInPairs, NoiseOfAClientIsThatOfTheExposureAndOfARoundedFlow) {
 /// Releases of all clients, of which client 2 has no records.
 class OfAll {
  public:
-  OfAll() : pairs_(terms, ends_of(graph, 7)) {
+  OfAll() : pairs_(terms, numbered_ends(graph, 7)) {
     for (Client u = 0; u < graph.clients(); ++u) {
       own.emplace_back(form.length());
       if (u != 2) own.back()[static_cast<std::size_t>(u)] = some_records;
@@ -102,7 +92,7 @@ TEST(CountsInPairs, TheSumHasTheNoiseOfTheClientsOwnAlone) {
 // What the clients' own noise leaves of a release is its counts and its pairs' noise, to the bit.
 TEST(CountsInPairs, NoiseOfPairsCancelsToTheBit) {
   const OfAll all;
-  PairNoise again(all.terms, ends_of(all.graph, 7));
+  PairNoise again(all.terms, numbered_ends(all.graph, 7));
   std::vector<std::int64_t> sum(all.form.length());
   for (Client u = 0; u < all.graph.clients(); ++u) {
     std::vector<std::int64_t> of_pairs(all.form.length());
@@ -130,8 +120,8 @@ AuditSubject subject_of(NoisyCounts& counts, const PairTerms& terms, const std::
   subject.observe = [&counts, terms, of_first, weight](int side, std::int64_t sample, MutableView seen) {
     const auto seed = static_cast<std::uint64_t>(2 * sample + side);
     const PairGraph graph = PairGraph::all(4);
-    PairNoise pairs(terms, ends_of(graph, seed));
-    PairNoise of_last(terms, ends_of(PairGraph::of(4, {{0, 3}, {1, 3}, {2, 3}}), seed));
+    PairNoise pairs(terms, numbered_ends(graph, seed));
+    PairNoise of_last(terms, numbered_ends(PairGraph::of(4, {{0, 3}, {1, 3}, {2, 3}}), seed));
     std::ranges::fill(seen, 0.0);
     for (Client u = 0; u < 3; ++u) {
       const Counts own = u == 0 ? of_first[static_cast<std::size_t>(side)] : Counts(counts.length());
@@ -169,7 +159,7 @@ TEST(CountsInPairs, WhatIsNotProvedIsRefused) {
   const NoisyCounts::Form form = FeatureHistograms::form_of(1);
   NoisyCounts counts(form, ChargeKind::gaussian, 1, some_records, terms);
   EXPECT_NE(message_of<FailureError>([&] { released(counts, Counts(form.length()), NoiseKey::from_seed(1, 0)); }), "");
-  PairNoise pairs(terms, ends_of(graph, 1));
+  PairNoise pairs(terms, numbered_ends(graph, 1));
   released_in_pairs(counts, Counts(form.length()), 0, pairs);
   EXPECT_THAT(message_of<FailureError>([&] { released_in_pairs(counts, Counts(form.length()), 0, pairs); }),
               HasSubstr("two vectors"));

@@ -9,6 +9,7 @@
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
 #include "core/snapshot.hpp"
+#include "numbered_ends.hpp"
 #include "plain_matrix.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/mechanism/correlated_gaussian.hpp"
@@ -31,17 +32,6 @@ PairGraph ring_with_chord() {
 
 PairTerms terms(const PairGraph& graph, double ratio) {
   return PairTerms::of(graph, ratio, 0.5);
-}
-
-/// Both ends of each pair, with a key for each pair.
-PairNoise::Ends ends_of(const PairGraph& graph, std::uint64_t seed = 11) {
-  PairNoise::Ends ends;
-  for (Client u = 0; u < graph.clients(); ++u) {
-    for (const Client v : graph.partners(u)) {
-      ends[u].push_back({NoiseKey::from_seed(seed, 1000 * std::min(u, v) + std::max(u, v)), v, u < v ? 1U : 0U});
-    }
-  }
-  return ends;
 }
 
 ReleaseSettings settings_with(const PairGraph& graph, PairNoise::Ends ends, std::size_t dimension, bool correlated) {
@@ -165,7 +155,7 @@ Departures departures_with(const PairNoise::Ends& ends, bool correlated) {
 std::vector<double> sums_with(const PairRounds& rounds) {
   const PairGraph graph = PairGraph::all(5);
   ReleaseSettings settings = settings_with(graph, {}, 400, false);
-  settings.pairs = std::make_shared<PairNoise>(terms(graph, 2), ends_of(graph), rounds);
+  settings.pairs = std::make_shared<PairNoise>(terms(graph, 2), numbered_ends(graph, 11), rounds);
   const auto mechanism = mechanism_table().make("gaussian", settings);
   const double sigma = own_sigma(settings.pairs->terms(), 400, settings.correlation);
   Vector sum(400, 0.0);
@@ -195,7 +185,7 @@ TEST(PairNoise, LeavesOutPairsWithAnEndThatReleasesNothing) {
 /// Σ over all clients and rounds: σ_a² (I + r² L) over the clients, and C⁻¹ C⁻ᵀ over the rounds. Error rate 4·10^-4.
 TEST(PairNoise, HasTheCovarianceOfItsGraph) {
   for (const bool correlated : {false, true}) {
-    const Departures found = departures_with(ends_of(ring_with_chord()), correlated);
+    const Departures found = departures_with(numbered_ends(ring_with_chord(), 11), correlated);
     EXPECT_LT(found.within, chi_square_limit(15)) << "correlated: " << correlated;
     EXPECT_LT(found.between, chi_square_limit(25)) << "correlated: " << correlated;
   }
@@ -208,7 +198,7 @@ TEST(PairNoise, WouldNotHaveItWithAFault) {
       {"a pair is left out at one end", [](PairNoise::Ends& ends) { ends[1].pop_back(); }},
       {"a pair has the key of another", [](PairNoise::Ends& ends) { ends[3][0].key = ends[3][1].key; }}};
   for (const auto& [name, fault] : faults) {
-    PairNoise::Ends ends = ends_of(ring_with_chord());
+    PairNoise::Ends ends = numbered_ends(ring_with_chord(), 11);
     fault(ends);
     EXPECT_GT(departures_with(ends, true).within, 2 * chi_square_limit(15)) << name;
   }
@@ -216,7 +206,7 @@ TEST(PairNoise, WouldNotHaveItWithAFault) {
 
 TEST(PairNoise, CancelsInTheSumToTheBit) {
   const PairGraph graph = ring_with_chord();
-  PairNoise pairs(terms(graph, 2), ends_of(graph));
+  PairNoise pairs(terms(graph, 2), numbered_ends(graph, 11));
   for (Round t = 0; t < 3; ++t) {
     Integers sum(300, 0);
     std::int64_t largest = 0;
@@ -236,10 +226,10 @@ TEST(PairNoise, CancelsInTheSumToTheBit) {
 /// A pair with both ends in one process is drawn once.
 TEST(PairNoise, IsTheSameInOneProcessAsInSeveral) {
   const PairGraph graph = ring_with_chord();
-  PairNoise together(terms(graph, 2), ends_of(graph));
+  PairNoise together(terms(graph, 2), numbered_ends(graph, 11));
   std::vector<std::unique_ptr<PairNoise>> alone;
   for (Client u = 0; u < 5; ++u) {
-    alone.push_back(std::make_unique<PairNoise>(terms(graph, 2), PairNoise::Ends{{u, ends_of(graph).at(u)}}));
+    alone.push_back(std::make_unique<PairNoise>(terms(graph, 2), PairNoise::Ends{{u, numbered_ends(graph, 11).at(u)}}));
   }
   for (Round t = 0; t < 3; ++t) {
     for (Client u = 0; u < 5; ++u) {
@@ -257,7 +247,7 @@ TEST(PairNoise, IsTheSameInOneProcessAsInSeveral) {
 TEST(PairNoise, LeavesTheOwnNoiseInTheSum) {
   for (const bool correlated : {false, true}) {
     const PairGraph graph = ring_with_chord();
-    const ReleaseSettings settings = settings_with(graph, ends_of(graph), 400, correlated);
+    const ReleaseSettings settings = settings_with(graph, numbered_ends(graph, 11), 400, correlated);
     const auto mechanism = mechanism_table().make("gaussian", settings);
     const double sigma = own_sigma(settings.pairs->terms(), 400, settings.correlation);
     std::vector<double> sums;
@@ -276,7 +266,7 @@ TEST(PairNoise, LeavesTheOwnNoiseInTheSum) {
 
 TEST(PairNoise, MeetsNoTwoVectors) {
   const PairGraph graph = ring_with_chord();
-  PairNoise pairs(terms(graph, 2), ends_of(graph));
+  PairNoise pairs(terms(graph, 2), numbered_ends(graph, 11));
   const auto noise = [&](Round round, std::uint32_t index = 0) {
     Integers own(4, 0);
     pairs.add({ReleasePath::by_itself, 0, round, index}, 0x1p40, own);
@@ -295,7 +285,7 @@ TEST(PairNoise, MeetsNoTwoVectors) {
 /// Runs on other records have other noise, which cancels as before.
 TEST(PairNoise, BeginsReplicationsWithOtherKeys) {
   const PairGraph graph = ring_with_chord();
-  PairNoise pairs(terms(graph, 2), ends_of(graph));
+  PairNoise pairs(terms(graph, 2), numbered_ends(graph, 11));
   std::set<Integers> seen;
   for (std::int64_t number = 0; number < 3; ++number) {
     pairs.begin_replication(number);
@@ -314,7 +304,9 @@ TEST(PairNoise, BeginsReplicationsWithOtherKeys) {
 /// A chain that was stored goes on to the same bytes.
 TEST(PairNoise, GoesOnFromACheckpoint) {
   const PairGraph graph = ring_with_chord();
-  const auto make = [&] { return mechanism_table().make("gaussian", settings_with(graph, ends_of(graph), 6, true)); };
+  const auto make = [&] {
+    return mechanism_table().make("gaussian", settings_with(graph, numbered_ends(graph, 11), 6, true));
+  };
   const auto release = [](Mechanism& mechanism, Round t) {
     return released(mechanism, {ReleasePath::by_itself, 2, t}, 1, Vector(6, 0.01), NoiseKey::from_seed(5, 2));
   };
@@ -332,7 +324,7 @@ TEST(PairNoise, GoesOnFromACheckpoint) {
 TEST(PairNoise, RefusesWhatIsNotProved) {
   const PairGraph graph = ring_with_chord();
   const auto make = [&](const char* mechanism, const std::function<void(ReleaseSettings&)>& change, bool correlated) {
-    ReleaseSettings settings = settings_with(graph, ends_of(graph), 6, correlated);
+    ReleaseSettings settings = settings_with(graph, numbered_ends(graph, 11), 6, correlated);
     change(settings);
     return mechanism_table().make(mechanism, settings);
   };
