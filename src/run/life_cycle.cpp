@@ -145,6 +145,7 @@ void LifeCycle::remember_notes() {
   run_.agreement.together([&] {
     KeptNotes before = KeptNotes::parse(kept, home_.directory().notes_file());
     run_.tuning = std::move(before.tuning);
+    run_.shared_figures.add(before.shared.text());
     run_.notes.insert(run_.notes.begin(), before.notes.begin(), before.notes.end());
   });
 }
@@ -227,6 +228,7 @@ void LifeCycle::begin_in_directory(const std::string& run_id) {
   }
   if (!owners) home_.end_if_signalled();
   if (resumption_) directory.note_private_folders(run_.agreement);
+  const SharedFigures shared = run_.figures_of_all_ranks();
   run_.on_first_rank([&] {
     if (resumption_) require_same_inputs();
     if (run_.inputs.introductions) directory.keep_members(run_.inputs.introductions->members().text());
@@ -235,7 +237,7 @@ void LifeCycle::begin_in_directory(const std::string& run_id) {
     if (run_.inputs.batching) identity.rounds_of_pass = *run_.inputs.batching->rounds_of_pass;
     if (method_->correlation()) identity.correlation = method_->correlation()->text();
     if (run_.is_resumable()) {
-      directory.keep_notes(KeptNotes{run_.tuning, run_.notes}.text());
+      directory.keep_notes(KeptNotes{run_.tuning, run_.notes, shared}.text());
       directory.begin(identity);
     }
     directory.has_begun();

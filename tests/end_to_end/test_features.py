@@ -147,6 +147,17 @@ class Features(HistogramCase):
         self.assertTrue(whole["notes"])
         self.assertEqual([note for note in whole["notes"] if note not in left["notes"]], [])
 
+    def test_figures_that_were_shared_before_the_rounds_stay_named(self):
+        """Sums of columns, by which a run without noise standardises them: also where the run begins anew."""
+        words = [*self.words, "--mechanism", "none", "--checkpoint-every", 50, "--progress", "off"]
+        self.good(2, [*words, "--output", "whole"])
+        shared = self.summary_in("whole")["privacy"]["shared_metrics"]
+        self.assertTrue([each for each in shared if "sums of squares of each client's columns" in each], shared)
+        with interrupted("after rename /run-id:0"):
+            self.run_ranks(2, [*words, "--output", "run"])
+        self.good(2, ["--resume", "run"])
+        self.assertEqual(self.summary_in("run")["privacy"]["shared_metrics"], shared)
+
     def test_a_resumed_run_does_not_release_again(self):
         """It has the choices and notes of the start that released, from a checkpoint and without one."""
         words = [*self.mu, "--batch", 10, "--noise-correlation", "none", "--noise-key", "seed", "--checkpoint-every", 50, "--progress", "off"]

@@ -52,9 +52,10 @@ std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const Cholesky
 
 [[noreturn]] void refuse(const MatrixXd& matrix, const CholeskyFactor& factor, const std::string& where) {
   const std::string before = fmt::format("{}: the curvature is not positive definite: ", where);
-  const std::string after =
-      fmt::format(". Add a penalty with --l2, or take larger batches: a --batch of several times the {} coefficients.",
-                  matrix.rows());
+  const std::string after = fmt::format(
+      ". Leave columns out that never vary or repeat others (--drop), add a penalty with --l2, or take larger "
+      "batches: a --batch of several times the {} coefficients.",
+      matrix.rows());
   if (!matrix.allFinite()) throw DataError(before + "it is not finite" + after);
   const std::string_view cause =
       "constant, or a combination of others, in the records so far, or the loss is flat there";

@@ -127,11 +127,7 @@ std::optional<SavedModel> model_of(const BegunRun& begun, const Play& play, cons
 
 /// Names the metrics of private records that the run makes known, and those that it withholds. **Collective.**
 void name_metrics(RunContext& run, Summary& summary) {
-  SharedFigures shared;
-  for (const std::string& of_rank : run.agreement.all_gather(declare_public(run.shared_figures.text()))) {
-    shared.add(of_rank);
-  }
-  summary.part<PrivacyReport>().shared_metrics = shared.words();
+  summary.part<PrivacyReport>().shared_metrics = run.figures_of_all_ranks().words();
   if (run.metrics_policy().shared()) return;
   summary.withheld = {"loss.mean", "loss.last"};
   if (!summary.classifies) return;

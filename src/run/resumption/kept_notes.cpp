@@ -27,6 +27,7 @@ KeptNotes KeptNotes::parse(const std::string& json, const std::string& file) {
     for (const Json& each : of_run.at("chosen")) kept.tuning.chosen.push_back({each.at(0), each.at(1), each.at(2)});
     kept.tuning.signal_to_noise = number_or_none(of_run.at("signal_to_noise")).value_or(0);
     kept.tuning.most_lost = number_or_none(of_run.at("most_lost"));
+    kept.shared.add(std::to_string(of_run.value("shared", std::uint64_t{0})));
     kept.tuning.worth = number_or_none(of_run.at("worth"));
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("'{}' is damaged: {}. Put it back as the run wrote it.", file, error.what()));
@@ -39,6 +40,7 @@ std::string KeptNotes::text() const {
   for (const TunedValue& each : tuning.chosen) chosen.push_back({each.option, each.value, each.reason});
   const Json json{{"notes", notes},
                   {"chosen", chosen},
+                  {"shared", std::stoull(shared.text())},
                   {"signal_to_noise", tuning.signal_to_noise},
                   {"most_lost", json_or_null(tuning.most_lost)},
                   {"worth", json_or_null(tuning.worth)}};

@@ -1,18 +1,20 @@
-/// notes.json of a run directory: the choices of --tuning auto and the notes from before the first round.
+/// notes.json of a run directory: what the run chose, noted and shared before the first round.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "privacy/metrics_policy.hpp"
 #include "report/summary.hpp"
 
 namespace starling {
 
-/// Choices and notes of the first start, for the summary of a run that is resumed: a later start has its settings from
-/// config.ini, without reasons, and repeats no release.
+/// Choices, notes and shared figures of the first start, for the summary of a run that is resumed: a later start has
+/// its settings from config.ini, without reasons, and repeats no release.
 struct KeptNotes {
   Tuning tuning;
   std::vector<std::string> notes;
+  SharedFigures shared;
 
   /// The content of `file`; nothing of an empty one. Throws DataError for what text() did not make.
   [[nodiscard]] static KeptNotes parse(const std::string& json, const std::string& file);

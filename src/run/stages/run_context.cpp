@@ -42,6 +42,12 @@ MetricsPolicy RunContext::metrics_policy() const {
   return metrics_policy_of(common().privacy, !common().learns() || inputs.dataset.is_public, &shared_figures);
 }
 
+SharedFigures RunContext::figures_of_all_ranks() {
+  SharedFigures all;
+  for (const std::string& of_rank : agreement.all_gather(declare_public(shared_figures.text()))) all.add(of_rank);
+  return all;
+}
+
 TestScore RunContext::test_score_of(Model& model) const {
   if (!inputs.test) return {};
   return [this, &model](View x) { return model.score(x, *inputs.test).of_all(); };

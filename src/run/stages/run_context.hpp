@@ -62,6 +62,8 @@ class RunContext {
     });
   }
   [[nodiscard]] MetricsPolicy metrics_policy() const;
+  /// The figures that the policies of any rank have shared so far. **Collective.**
+  [[nodiscard]] SharedFigures figures_of_all_ranks();
   /// The score of a model on the test set; empty without one. Keeps a reference.
   [[nodiscard]] TestScore test_score_of(Model& model) const;
 
