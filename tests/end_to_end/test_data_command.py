@@ -484,6 +484,7 @@ class Describe(DataCase):
     def test_labels(self):
         for labels, losses in (
             (range(10), ["softmax:10"]),
+            (range(1, 27), ["softmax:27"]),
             ((-1, 1), ["logistic", "dwd", "hinge"]),
             ((1, 2), ["softmax:3"]),
             ((0, 500), []),
@@ -493,7 +494,7 @@ class Describe(DataCase):
                 self.write("a.csv", "".join(f"0.{i},{label}\n" for i, label in enumerate(labels)))
                 self.assertEqual(self.figures("a.csv")["losses"], losses)
                 named = any("with --class-labels" in note for note in self.figures("a.csv")["notes"])
-                self.assertEqual(named, len(labels) == 2 and set(labels) != {-1, 1})
+                self.assertEqual(named, labels == range(1, 27) or len(labels) == 2 and set(labels) != {-1, 1})
 
     def test_a_mean_has_the_digits_that_the_deviation_needs(self):
         self.write("a.csv", "a,b,c,y\n100000000.03,0.1,5,-1\n99999999.97,0.2,5,1\n")

@@ -18,6 +18,7 @@ namespace starling {
 namespace {
 
 constexpr std::size_t most_listed_labels = 20;
+constexpr std::size_t most_named_classes = 100;
 constexpr std::size_t most_tabled_features = 40;
 constexpr std::size_t most_json_features = 10'000;
 constexpr std::size_t most_named = 40;
@@ -297,7 +298,7 @@ std::vector<std::string> fitting_losses(const Description& figures) {
 }
 
 std::optional<NamedClasses> classes_to_name(const Description& figures) {
-  if (figures.many_labels || figures.labels.size() < 2 || figures.labels.size() > most_listed_labels) return {};
+  if (figures.many_labels || figures.labels.size() < 2 || figures.labels.size() > most_named_classes) return {};
   std::vector<double> labels;
   for (const auto& [label, count] : figures.labels) labels.push_back(label);
   const bool two = labels.size() == 2;
