@@ -34,6 +34,9 @@ constexpr double steady = 0.6;
 /// Area under the ROC curve of models that tell classes apart, however little accuracy shows it.
 constexpr double telling_area = 0.55;
 
+/// Share of the larger of two classes, from which on the other one is called rare.
+constexpr double share_beside_rare = 0.75;
+
 /// Size of a message over the largest before it, where embeddings only grow as networks learn.
 constexpr double usual_jump = 10;
 
@@ -65,7 +68,15 @@ Note constant_class(const EndOfRun& run) {
   if (metrics != nullptr && metrics->classification && metrics->classification->roc) {
     const RocArea& roc = *metrics->classification->roc;
     if (correct > constant && roc.area - 2 * roc.standard_error > telling_area) return std::nullopt;
-    if (roc.area - 2 * roc.standard_error > 0.5 && correct <= constant) {
+    const bool ranks = roc.area - 2 * roc.standard_error > 0.5 && correct <= constant;
+    if (ranks && *scores.larger_class < share_beside_rare) {
+      const bool has_option = run.summary.command == "omd" || run.summary.command == "fedavg";
+      return fmt::format(
+          "the models tell the classes apart (AUC {:.3f}), and their scores are 0 or on the wrong side of it: a "
+          "constant answer ({:.2f} %) has no less accuracy on --test. Go by probabilities (starling predict){}",
+          roc.area, 100 * *scores.larger_class, has_option ? ", or add --intercept" : "");
+    }
+    if (ranks) {
       return fmt::format(
           "one class is rare, so that a constant answer ({:.2f} %) has no less accuracy on --test; the models tell the "
           "classes apart all the same (AUC {:.3f}). Go by probabilities (starling predict), not by predicted classes",

@@ -103,6 +103,17 @@ class EndChecks(TestCase):
             with self.subTest(more):
                 self.assertEqual("nothing shows whether" in "\n".join(self.notes("omd", [*words, *more])), unseen)
 
+    def test_scores_of_zero(self):
+        """A flag that is hardly ever 1, and no constant: most scores are 0, which predicts no class."""
+        draw = random.Random(5)
+        rows = [(draw.gauss(0, 1), draw.gauss(0, 1)) for _ in range(400)]
+        self.write("flag.csv", "flag,y\n" + "".join(f"{int(x > 2)},{int(x + noise > 0)}\n" for x, noise in rows))
+        words = ["--clients", 1, "--source", "flag.csv", "--test", "flag.csv", "--mechanism", "none", "--tuning", "off"]
+        for more, says in (([], True), (["--intercept"], False)):
+            text = "\n".join(self.notes("omd", [*words, *more]))
+            self.assertEqual("their scores are 0 or on the wrong side of it" in text, says, text)
+            self.assertNotIn("one class is rare", text)
+
     def test_batches_of_renewable_estimation(self):
         draw = random.Random(4)
 
@@ -115,7 +126,7 @@ class EndChecks(TestCase):
             return ["--source", name, "--clients", 1, "--batch", 200, "--loss", "logistic", "--label", "y", "--mechanism", "none", "--l2", 1e-4,
                     "--penalty", "slopes"]
 
-        for name, words, says in (("rare", table("rare.csv", -5), ["a batch tells"]), ("even", table("even.csv", 0), []),
+        for name, words, says in (("rare", table("rare.csv", -6.5), ["a batch tells"]), ("even", table("even.csv", 0), []),
                                   ("sorted", table("sorted.csv", 0, order=True), ["a batch tells", "the estimate has not settled"])):
             with self.subTest(name):
                 text = "\n".join(self.notes("renewable", words))
