@@ -4,6 +4,7 @@
   jobs/tables.py                                  # all tables, some 250 short runs and their brackets, a quarter of an hour
   jobs/tables.py --only spam,ames --epsilons 1    # two tables at one epsilon
   jobs/tables.py --feature-share 0                # features as they are
+  jobs/tables.py --score-share 0                  # probabilities as they are
   jobs/tables.py --trust pairs                    # clients hide each other
   jobs/tables.py --ranges                         # public ranges: those of each column, rounded outwards to 1, 2 or 5 times a power of 10
   jobs/tables.py --epsilons none                  # without noise alone
@@ -76,13 +77,15 @@ class Study:
         if self.options.hidden:
             scores = 1 if table.kind == "two" else table.classes
             words += ["--model", f"mlp:{table.rows.shape[1]}-{self.options.hidden}-{scores}"]
-        if self.options.feature_share is not None:
-            words += ["--feature-share", self.options.feature_share]
+        for option in ("feature-share", "score-share"):
+            value = getattr(self.options, option.replace("-", "_"))
+            words += [] if value is None else [f"--{option}", value]
         return words + (self.ranges(table) if self.options.ranges else [])
 
     def run(self, table, words, epsilon, seed):
         """(the figure in percent, the signal to noise that the run told, what it expected to lose at most, or None, the slope of labels on
-        scores where there are two classes, the part of the held-out records that the constant does not answer so); None is no noise."""
+        scores where there are two classes, the part of the held-out records that the constant does not answer so, the log-loss of classes);
+        None is no noise."""
         from tables_parts import slope_of_labels
         label = f"{table.name}-{epsilon}-{seed}"
         price = ["--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon] if epsilon else ["--mechanism", "none"]
@@ -96,7 +99,7 @@ class Study:
         figure = 100 * (metrics["test"]["r2"] if table.kind == "numbers" else metrics["test_accuracy"])
         alike = 1 if table.kind == "numbers" else next(
             each["predicted"] for each in metrics["test"]["classes"] if each["class"] == table.answer) / len(table.test_labels)
-        return figure, tuning["signal_to_noise"], tuning["most_lost"], slope, 1 - alike
+        return figure, tuning["signal_to_noise"], tuning["most_lost"], slope, 1 - alike, metrics["test"].get("log_loss")
 
     def table(self, table):
         """Lines of tables.csv of a table."""
@@ -123,7 +126,8 @@ class Study:
                                                 100 * math.sqrt(mean([run[4] for run in runs]) / len(table.test_labels))),
                    "signal_to_noise": mean([run[1] for run in runs]),
                    "promised": mean(promised) if (promised := [run[2] for run in runs if run[2] is not None]) else "",
-                   "slope": mean([run[3] for run in runs]) if table.kind == "two" else ""}
+                   "slope": mean([run[3] for run in runs]) if table.kind == "two" else "",
+                   "log_loss": mean([run[5] for run in runs]) if table.kind == "two" else ""}
 
 
 def shown(value):
@@ -165,6 +169,8 @@ def verdicts(lines, outlooks):
     slopes = [line["slope"] for line in lines if line["slope"] != "" and line["epsilon"] >= 1]
     good = sum(0.85 <= slope <= 1.15 for slope in slopes)
     yield f"slope of labels on scores, which is to be 1, at epsilon 1 and more, of {len(slopes)} cells: {good} are within 0.85 to 1.15"
+    if losses := [line["log_loss"] for line in lines if line["slope"] != "" and line["epsilon"] >= 1]:
+        yield f"mean log-loss of these cells: {mean(losses):.4f}"
     yield from below_the_constant(lines)
 
 
@@ -192,6 +198,7 @@ def main():
     parser.add_argument("--epsilons", metavar="LIST", type=lambda text: [] if text == "none" else [float(each) for each in text.split(",")],
                         default=[0.3, 1, 3], help="separated by commas (0.3,1,3), or none: without noise alone")
     parser.add_argument("--feature-share", metavar="S", type=float, help="of the runs; default: what the rule chooses")
+    parser.add_argument("--score-share", metavar="S", type=float, help="of the runs; default: what the rule chooses")
     parser.add_argument("--hidden", metavar="N", type=experiment.positive, help="networks with so many hidden units in place of linear models")
     parser.add_argument("--trust", choices=["local", "pairs"], help="of the runs")
     parser.add_argument("--ranges", action="store_true", help="with public ranges")

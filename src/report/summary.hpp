@@ -143,6 +143,12 @@ struct Tuning {
 /// A chosen value for people: the beginning of a long one.
 [[nodiscard]] std::string shown_value(const std::string& value);
 
+/// The factor of the final models' scores by sums over records (--score-share).
+struct ScaledScores {
+  double factor = 1;
+  double error = 0;  ///< standard error of its logarithm as the sums show it
+};
+
 /// The noise that releases have added to the common model.
 struct AddedNoise {
   /// Standard deviation of the noise in each parameter of the start less the sum of all released steps, as if no later

@@ -146,6 +146,7 @@ void LifeCycle::remember_notes() {
     KeptNotes before = KeptNotes::parse(kept, home_.directory().notes_file());
     run_.tuning = std::move(before.tuning);
     run_.shared_figures.add(before.shared.text());
+    run_.scores_released = before.scores_released;
     run_.notes.insert(run_.notes.begin(), before.notes.begin(), before.notes.end());
   });
 }

@@ -87,6 +87,7 @@ CASES = {
     "omd-dealt": ["omd", *FILE, *LAPLACE, "--partition", "iid", "--standardise", "constants.csv", "--test", "public.csv"],
     "omd-norm": ["omd", *FILE, *GAUSSIAN, "--tuning", "auto"],
     "omd-feature": ["omd", *FILE, *GAUSSIAN, "--tuning", "auto", "--feature-share", 0.4],
+    "omd-score": ["omd", *FILE, *GAUSSIAN, "--score-share", 0.4],
     "omd-two-ranks": ["omd", *FILE, *GAUSSIAN],
     "omd-personal": ["omd", *FILE, *GAUSSIAN, "--personal"],
     "omd-budget": ["omd", *FILE, *LAPLACE, "--epochs", 2, "--budget", 20, "--ledger", "private/ledger"],
@@ -149,11 +150,11 @@ class NeighbourTest(TestCase):
         return ""
 
     def rounds_moved(self, name, other):
-        """Rounds with a release that differs between two runs; the places of releases must not. Histograms, which hold every
-        record once, come before the rounds."""
+        """Rounds with a release that differs between two runs; the places of releases must not. Histograms and sums of
+        scores, which hold every record once, come before the rounds and after them."""
         mine, yours = ({place: q for place, _, q in self.releases(each)} for each in (name, other))
         self.assertEqual(set(mine), set(yours))
-        return {int(place[3]) for place in mine if mine[place] != yours[place] and not place[0].endswith(("-norm", "-feature"))}
+        return {int(place[3]) for place in mine if mine[place] != yours[place] and not place[0].endswith(("-norm", "-feature", "-score"))}
 
     def releases(self, name):
         """(path, mechanism, client, round, index, block), scale and integers of each release of a run, before noise was added."""

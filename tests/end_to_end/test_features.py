@@ -32,7 +32,8 @@ class Features(HistogramCase):
     def setUp(self):
         super().setUp()
         self.write("data.csv", table())
-        self.words = ["--source", "data.csv", "--clients", CLIENTS, "--partition", "iid", "--intercept", "--tuning", "auto"]
+        self.words = ["--source", "data.csv", "--clients", CLIENTS, "--partition", "iid", "--intercept", "--tuning", "auto",
+                      "--score-share", 0]
         self.mu = [*self.words, "--mechanism", "gaussian", "--mu", 0.6]
 
     def rows(self, path):
@@ -548,7 +549,7 @@ class Features(HistogramCase):
                 lines.append(",".join([*row, str(int(draw.random() < 1 / (1 + math.exp(-intercept - 0.8 * sum((-1) ** (j // 2) * each for j, each in enumerate(own))))))]))
             self.write(f"{name}.csv", "\n".join(lines) + "\n")
         return ["--source", "rare.csv", "--clients", CLIENTS, "--partition", "dirichlet:alpha=2,balanced=0", "--tuning", "auto", "--mechanism", "gaussian",
-                "--total-epsilon", 1, "--test", "held-out.csv"]
+                "--score-share", 0, "--total-epsilon", 1, "--test", "held-out.csv"]
 
     def started(self, output):
         """The shares of classes that a run has started with."""

@@ -29,7 +29,7 @@ class Norms(HistogramCase):
     def setUp(self):
         super().setUp()
         self.write("data.csv", table(10))
-        self.words = ["--source", "data.csv", "--clients", CLIENTS, "--tuning", "auto", "--feature-share", 0]
+        self.words = ["--source", "data.csv", "--clients", CLIENTS, "--tuning", "auto", "--feature-share", 0, "--score-share", 0]
         self.mu = [*self.words, "--mechanism", "gaussian", "--mu", 0.3]
 
     def ledger(self, path, code=0):

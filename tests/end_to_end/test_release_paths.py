@@ -26,10 +26,12 @@ BENT = ("1.4142,0,0,1.3", "0,1.4142,0,1.3")  # the same within the bend of the l
 OTHER_NORM = ("1e6,0,0,1", "4,0,0,-1")  # other bins of a histogram of norms, and gradients that are both clipped
 OTHER_FEATURES = ("1e6,0.4,-0.3,1", "400,0,-0.01,-1")  # other bins of all histograms of features, and another class
 OTHER_ENDS = ("9,9,9,1", "-9,-9,-9,-1")  # other ends of all ranges, and another class
-NO_NORMS = ["--scale-share", 0, "--feature-share", 0]
+NO_NORMS = ["--scale-share", 0, "--feature-share", 0, "--score-share", 0]
+SCORES = ["--scale-share", 0, "--feature-share", 0, "--score-share", 0.5, "--step", 0.001]  # scores of others are small
 FEATURES = ["--scale-share", 0, "--feature-share", 0.5]  # these few records are enough for it
 INDEPENDENT = ["--noise-correlation", "none"]
 TUNED = ["--tuning", "auto", *INDEPENDENT]
+UNSCALED = NO_NORMS[-2:]
 NET = ["vertical", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3, "--batch", 4, "--feature-net", "d-2", "--head", "d-1",
        *GAUSSIAN]
 
@@ -57,13 +59,14 @@ AUDITS = {
         (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--topology", "graph.topo"], NEAR, 0.999),
     ],
     "omd-norm": [
-        (["omd", *BINARY, *GAUSSIAN, *TUNED, "--feature-share", 0], OTHER_NORM, 0.0999),
+        (["omd", *BINARY, *GAUSSIAN, *TUNED, *UNSCALED, "--feature-share", 0], OTHER_NORM, 0.0999),
         (["omd", *BINARY, *LAPLACE, *TUNED], OTHER_NORM, 0.0999),
     ],
     "omd-feature": [
-        (["omd", *BINARY, *GAUSSIAN, *TUNED, *FEATURES], OTHER_FEATURES, 0.707),
-        (["omd", *BINARY, *GAUSSIAN, *TUNED, *FEATURES, "--ranges", "ranges.csv"], OTHER_ENDS, 0.707),  # means
+        (["omd", *BINARY, *GAUSSIAN, *TUNED, *UNSCALED, *FEATURES], OTHER_FEATURES, 0.707),
+        (["omd", *BINARY, *GAUSSIAN, *TUNED, *UNSCALED, *FEATURES, "--ranges", "ranges.csv"], OTHER_ENDS, 0.707),  # means
     ],
+    "omd-score": [(["omd", *BINARY, *GAUSSIAN, *INDEPENDENT, *SCORES], FLIPPED, 0.6)],
     "omd-constraint": [
         (["omd", *BINARY, *GAUSSIAN, "--constraint", "data:column=a,max=-50", "--start", "start.csv", "--private-constraint",
           "composite"], ("1e6,0,0,1", "-1e6,0,0,1"), 0.7),
@@ -75,10 +78,11 @@ AUDITS = {
         (["fedavg", *BINARY, *GAUSSIAN, "--local-steps", 2, "--clip", 1], FLIPPED, 0.7),  # likewise
     ],
     "fedavg-norm": [
-        (["fedavg", *BINARY, *GAUSSIAN, *TUNED, "--feature-share", 0], OTHER_NORM, 0.0999),
+        (["fedavg", *BINARY, *GAUSSIAN, *TUNED, *UNSCALED, "--feature-share", 0], OTHER_NORM, 0.0999),
         (["fedavg", *BINARY, *LAPLACE, *TUNED], OTHER_NORM, 0.0999),
     ],
-    "fedavg-feature": [(["fedavg", *BINARY, *GAUSSIAN, *TUNED, *FEATURES], OTHER_FEATURES, 0.707)],
+    "fedavg-feature": [(["fedavg", *BINARY, *GAUSSIAN, *TUNED, *UNSCALED, *FEATURES], OTHER_FEATURES, 0.707)],
+    "fedavg-score": [(["fedavg", *BINARY, *GAUSSIAN, *INDEPENDENT, *SCORES], FLIPPED, 0.6)],
     "infer-feature": [([*WITH_CONSTANTS, 0], OTHER_FEATURES, 0.707)],
     "infer-range": [([*WITH_CONSTANTS, 0.5], OTHER_ENDS, 0.499)],
     "infer-moments": [

@@ -148,7 +148,7 @@ class Prices(SweepCase):
 
     def test_of_what_a_run_released_before_it_was_killed(self):
         self.write("data.csv", "\n".join(csv_rows(200)) + "\n")
-        self.spec("source = data.csv\nclients = 2\nmechanism = gaussian\nmu = 1\ntuning = auto\nscale-share = 0.04\nfeature-share = 0\n"
+        self.spec("source = data.csv\nclients = 2\nmechanism = gaussian\nmu = 1\ntuning = auto\nscale-share = 0.04\nfeature-share = 0\nscore-share = 0\n"
                   "seed = 1..2\n")
         with interrupted("after rename /config.ini:1"):
             self.sweep(code=FAILURE)

@@ -10,7 +10,7 @@ from harness import *
 from harness import bits
 
 PRIVATE = ["--mechanism", "gaussian", "--epsilon", "2", "--noise-key", "seed", "--partition", "iid", "--scale-share", "0",
-           "--feature-share", "0.0", "--tuning", "auto"]
+           "--feature-share", "0.0", "--score-share", "0.0", "--tuning", "auto"]
 
 
 def chosen(summary):

@@ -114,11 +114,12 @@ void complete_fedavg_config(FedAvgConfig& config, const Options& options) {
         "--rounds {} with --local-steps {}: so many local steps cannot be counted. Play fewer.",
         config.rounds.value_or(0), config.fedavg.local_steps);
   config.releases_of_round = config.fedavg.local_steps;
-  config.why_not.more_rounds = config.privacy.trusts_pairs ? "keys of pairs are made for the rounds of a run"
-                               : config.linear_decay       ? "steps fall to zero at the end"
-                               : config.average == Averaging::tail
-                                   ? "the mean over the last half of the rounds has begun"
-                                   : "";
+  config.why_not.more_rounds =
+      config.privacy.trusts_pairs                  ? "keys of pairs are made for the rounds of a run"
+      : config.linear_decay                        ? "steps fall to zero at the end"
+      : config.privacy.score_share.value_or(0) > 0 ? "scores are measured once, after the last round"
+      : config.average == Averaging::tail          ? "the mean over the last half of the rounds has begun"
+                                                   : "";
   note_open_options(options, config, options_of_rule);
   check_norm(config);
   keep_configuration(options, config, config.tunes() ? config.open_options : std::vector<std::string>());

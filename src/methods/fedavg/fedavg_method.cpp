@@ -7,6 +7,7 @@
 #include "run/play_at_root.hpp"
 #include "run/privacy/noise_keys.hpp"
 #include "run/settings/source_options.hpp"
+#include "run/tuning/score_share.hpp"
 
 namespace starling {
 
@@ -67,9 +68,11 @@ std::optional<double> FedAvgMethod::hiding_of_pairs() const {
 }
 
 void FedAvgMethod::choose_settings() {
-  if (!config_.tunes()) return;
-  all_records_ = run_.inputs.records_of_clients();
-  run_.tuning = SettingsByRule(tuned_method(), tuning_terms(parts_.loss.get(), pairs_)).choose();
+  if (config_.tunes()) {
+    all_records_ = run_.inputs.records_of_clients();
+    run_.tuning = SettingsByRule(tuned_method(), tuning_terms(parts_.loss.get(), pairs_)).choose();
+  }
+  run_.agreement.together([&] { check_score_share(config_, run_.inputs.dataset, ""); });
 }
 
 /// The mean model is θ_0 − Σ_s η_s Σ_k p_k ĝ_ks with p_k = n_k/Σ n and means ĝ over each client's own batches.
@@ -99,6 +102,7 @@ TunedMethod FedAvgMethod::tuned_method() {
           .first_step = config_.fedavg.step,
           .why_not = why_no_rule(config_),
           .why_own_units = "",
+          .why_own_scores = "",
           .steps = config_.fedavg.local_steps == 1 ? "rounds" : "local steps",
           .plays_once = false,
           .may_penalise = true,

@@ -46,6 +46,9 @@ class FedAvgPlay final : public PlayAtRoot {
   [[nodiscard]] std::optional<SavedModel> saved_model() const override {
     return starling::saved_model(parts_.config.model, parts_.config.loss, *parts_.loss, run_.inputs.dataset.shape);
   }
+  [[nodiscard]] std::optional<ScoredRecords> scored_records() const override {
+    return ScoredRecords{ReleasePath::fedavg_score, clients_->streams()};
+  }
 
  private:
   static StepSchedule steps_of(const FedAvgSettings& settings) {

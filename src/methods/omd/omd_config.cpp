@@ -173,6 +173,8 @@ WhyNot why_not(const OmdConfig& config) {
     why_not.more_rounds = "pairs have cancelled in the rounds of mixing at the end";
   } else if (config.linear_decay) {
     why_not.more_rounds = "steps fall to zero at the end";
+  } else if (config.privacy.score_share.value_or(0) > 0) {
+    why_not.more_rounds = "scores are measured once, after the last round";
   } else if (config.average == Averaging::tail) {
     why_not.more_rounds = "the mean over the last half of the rounds has begun";
   } else if (config.regret != RegretChoice::none) {

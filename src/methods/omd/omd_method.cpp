@@ -7,6 +7,7 @@
 #include "regret/regret.hpp"
 #include "run/settings/source_options.hpp"
 #include "run/tuning/rule_settings.hpp"
+#include "run/tuning/score_share.hpp"
 #include "run_canaries.hpp"
 #include "tuning.hpp"
 
@@ -71,6 +72,7 @@ TunedMethod OmdMethod::tuned_method() {
           .first_step = config_.omd.step,
           .why_not = why_not_tuned(config_),
           .why_own_units = parts_.domain->is_everything() ? "" : "the domain speaks of their own units",
+          .why_own_scores = why_own_scores(config_),
           .steps = "rounds",
           .plays_once = config_.regret != RegretChoice::none,
           .may_penalise = parts_.domain->is_everything() && parts_.mirror->is_linear(),
@@ -92,6 +94,7 @@ void OmdMethod::choose_settings() {
   if (!config_.learns()) return;
   choose_pairs();
   if (config_.tunes()) tune();
+  run_.agreement.together([&] { check_score_share(config_, run_.inputs.dataset, why_own_scores(config_)); });
   weigh_penalty();
   if (config_.start_records) records_of_run_ = records_within_rounds();
 }

@@ -40,6 +40,9 @@ class OmdPlay final : public Play {
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   void complete_summary(Summary& summary) override;
   [[nodiscard]] std::optional<SavedModel> saved_model() const override;
+  [[nodiscard]] std::optional<ScoredRecords> scored_records() const override {
+    return ScoredRecords{ReleasePath::omd_score, omd_->streams()};
+  }
   [[nodiscard]] OwnResults own_results(const Summary& summary) override;
   [[nodiscard]] ExitCode exit_code(const Summary& summary, const RoundsEnd& end) override;
 

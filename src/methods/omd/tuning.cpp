@@ -46,6 +46,13 @@ std::string reason_of_gossip_steps(const OmdConfig& config, bool far_apart, bool
 
 }  // namespace
 
+std::string why_own_scores(const OmdConfig& config) {
+  if (!is_unbounded(config)) return "models that are multiplied may leave the domain";
+  if (config.constraints.any()) return "models that are multiplied may break constraints";
+  if (config.mixing.deadline) return "rounds are not in step, and no second run has the same models";
+  return "";
+}
+
 std::string why_not_tuned(const OmdConfig& config) {
   if (std::string why_not = why_no_rule(config); !why_not.empty()) return why_not;
   if (config.model.is_network() && !is_unbounded(config)) return "networks in bounded domains";

@@ -18,6 +18,9 @@ namespace starling {
 /// Whether the rule chooses what the user left open.
 [[nodiscard]] bool has_rule(const OmdConfig& config);
 
+/// Why scores of the final models must be what they are; empty if they may be multiplied.
+[[nodiscard]] std::string why_own_scores(const OmdConfig& config);
+
 /// Exchanges in each round: as many as halve the disagreement of the clients, where an exchange shrinks it by
 /// `contraction`; as many as leave a quarter of it, and no fewer than four, under independent noise, which they
 /// average, and on bounded domains, where it may come to that. 64 at most; four where nobody knows the contraction.

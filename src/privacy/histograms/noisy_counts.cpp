@@ -20,10 +20,12 @@ double moved(const NoisyCounts::Form& form) {
   return 2 * static_cast<double>(form.histograms - 1 + form.weight);
 }
 
-/// √(2(H − 1 + w²))·2^20, or √H·2^20 of sums, rounded up.
+/// √(2(H − 1 + w²))·2^20, or √(H − 1 + 1/w²)·2^20 of sums, rounded up.
 double gaussian_sensitivity(const NoisyCounts::Form& form) {
-  const auto alike = static_cast<double>(form.histograms - 1 + form.weight * form.weight);
-  return std::nextafter(std::sqrt(form.sums ? alike : 2 * alike) * static_cast<double>(gaussian_unit), 1e300);
+  const auto others = static_cast<double>(form.histograms - 1);
+  const auto square = static_cast<double>(form.weight * form.weight);
+  const double moved = form.sums ? others + 1 / square : 2 * (others + square);
+  return std::nextafter(std::sqrt(moved) * static_cast<double>(gaussian_unit), 1e300);
 }
 
 /// ⌊ε·2^40/2H⌋, or what keeps all counts within 2^61. 2H of these are at most ε·2^40, the scale of the noise times ε.
@@ -53,7 +55,7 @@ NoisyCounts::NoisyCounts(Form form, ChargeKind noise, double price, std::int64_t
         "a {} of {} records: counts up to 2^40 have noise.", form_.name, records);
   check(noise == ChargeKind::gaussian || noise == ChargeKind::laplace,
         "a {} under noise that is neither Gaussian nor Laplace. Give {} 0.", form_.name, form_.option);
-  check<FailureError>(!form_.sums || (noise == ChargeKind::gaussian && form_.bins == 1 && form_.weight == 1),
+  check<FailureError>(!form_.sums || (noise == ChargeKind::gaussian && form_.bins == 1),
                       "sums are released under Gaussian noise, one by one");
   if (noise == ChargeKind::gaussian) {
     noise_.emplace(gaussian_sigma_of(form_, price, pairs));

@@ -1,10 +1,11 @@
-/// Histograms of a client's records with noise, or sums over them, released once before the first round.
+/// Histograms of a client's records with noise, or sums over them, released once: before the first round, or after the
+/// last.
 ///
 /// A record is counted once in each of H histograms, so that one replaced record moves two counts of each by 1:
 /// together √(2H) in L2, 2H in L1. The last histogram may have a weight w, as if it were w² of them in L2, w in L1.
 ///
 /// Of H sums a record adds a whole number of 0 to 2^20 to each, so that one replaced record moves them by √H·2^20 in
-/// L2.
+/// L2. If the last has a weight w it adds 2^20/w to it at most: √(H − 1 + 1/w²)·2^20.
 ///
 /// Gaussian noise: counts times 2^20 are integers that move by √(2H)·2^20 in L2, to which a correctly rounded Gaussian
 /// of σ = √(2H)·2^20/μ is added (√H·2^20/μ to sums, which are such integers as they are). That is post-processing of
@@ -51,7 +52,7 @@ class NoisyCounts : private Release {
     std::string stream;          ///< the first word of the names of its streams of noise
     std::size_t histograms = 1;  ///< H
     std::size_t bins = 1;        ///< of each
-    std::size_t weight = 1;      ///< what a record adds to a count of the last one
+    std::size_t weight = 1;      ///< what a record adds to a count of the last one; of sums, by what less it adds
     bool sums = false;           ///< whether these are sums, of one bin each; under Gaussian noise alone
     /// Counts in a release.
     [[nodiscard]] std::size_t length() const { return bins * histograms; }

@@ -15,10 +15,12 @@ enum class ReleasePath {
   omd_gradient,                 ///< gradient of a batch, under `omd` and `infer --topology`
   omd_norm,                     ///< histogram of the norms of all records, once before the first round (--scale-share)
   omd_feature,                  ///< histograms, or means, of every feature of all records, likewise (--feature-share)
+  omd_score,                    ///< sums of scores of all records, once after the last round (--score-share)
   omd_constraint,               ///< a constraint's data vectors, or its values under `composite`
   fedavg_gradient,              ///< gradient of a local step's batch
   fedavg_norm,                  ///< as omd_norm
   fedavg_feature,               ///< as omd_feature
+  fedavg_score,                 ///< as omd_score
   infer_feature,                ///< as omd_feature, and of the label, before Newton rounds
   infer_range,                  ///< histograms of these within the ranges that they were found in (--scale-share)
   infer_moments,                ///< second moments of the first records, once: `--warmup-share`

@@ -30,7 +30,18 @@ const char* in_batch(const PrivacyReport& report) {
   return report.unit == PrivacyUnit::person && !report.persons_in_slots ? "person" : "record";
 }
 
-/// What was released before the first round.
+/// What is released after the last round.
+std::string sums_of_scores(const PrivacyReport& report) {
+  if (!report.scores) return "";
+  const char* const each = in_batch(report);
+  return fmt::format(
+      "After the last round each client releases once two sums over the scores and labels of all its {}s, to all "
+      "clients, with noise of its own, which costs a {} at most {}; all totals below count it, of a run that has not "
+      "come so far too. ",
+      each, each, in_words(report.scores->record));
+}
+
+/// What was released once.
 std::string histograms(const PrivacyReport& report) {
   const char* const each = in_batch(report);
   const auto of = [&](const std::optional<HistogramReport>& released, const std::string& what) {
@@ -52,7 +63,7 @@ std::string histograms(const PrivacyReport& report) {
                         labels ? " and of the sizes of their labels" : "");
   return of(report.features, fmt::format("histograms or means of every feature{} of all its {}s",
                                          report.features && report.features->labels ? " and of the label" : "", each)) +
-         of(report.norms, of_second);
+         of(report.norms, of_second) + sums_of_scores(report);
 }
 
 std::string joins(const PrivacyReport& report) {

@@ -52,9 +52,9 @@ struct BudgetReport {
 /// norms or columns, where the settings of a run do not tell these apart.
 enum class Counted { norms, labels, columns, norms_or_columns };
 
-/// Histograms of all records, released once before the first round (NoisyCounts).
+/// Histograms of all records, released once before the first round, or sums over them after the last (NoisyCounts).
 struct HistogramReport {
-  double share = 0;     ///< as --scale-share or --feature-share has it
+  double share = 0;     ///< as --scale-share, --feature-share or --score-share has it
   PrivacyLoss record;   ///< what they cost a record, at the highest price of the run
   bool labels = false;  ///< whether labels are counted too, beside norms by their magnitudes
   Counted counted = Counted::norms;
@@ -92,6 +92,7 @@ struct PrivacyReport {
   bool personal = false;                        ///< clients keep personal models, which have no noise
   std::optional<HistogramReport> norms;         ///< of norms, counted in `losses`
   std::optional<HistogramReport> features;      ///< of every feature, likewise
+  std::optional<HistogramReport> scores;        ///< sums of scores, likewise
   LedgerReport ledger;
   std::optional<BudgetReport> budget;
   std::optional<OneRunResult> audit;  ///< of a run with canaries

@@ -20,6 +20,7 @@ class AggregatedClients {
                     std::vector<std::unique_ptr<Stream>> streams, std::size_t batch);
 
   [[nodiscard]] std::size_t count() const { return streams_.size(); }
+  [[nodiscard]] const std::vector<std::unique_ptr<Stream>>& streams() const { return streams_; }
   /// Bound on the magnitude of the model's parameters.
   [[nodiscard]] double largest_parameter() const { return model_.largest_parameter(); }
   [[nodiscard]] const NoiseKey& key(std::size_t k) const { return keys_[k]; }

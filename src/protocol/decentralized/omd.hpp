@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/columns.hpp"
@@ -141,6 +142,8 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] View model(std::size_t k) const override { return mirror_.model(holdings_.state.value()[k], shown_); }
   [[nodiscard]] bool stepped(std::size_t k) const override { return stepped_[k] != 0; }
   [[nodiscard]] View masses() const override { return holdings_.mass; }
+  /// Those of all local clients, in a run that learns.
+  [[nodiscard]] std::span<const std::unique_ptr<Stream>> streams() const { return learning_->streams; }
   [[nodiscard]] Standing standing(std::size_t k) const override;
   [[nodiscard]] double mass_in_flight(std::size_t k) const override { return mixer_.in_flight(k); }
   [[nodiscard]] std::span<const Arrival> arrivals() const override { return mixer_.arrivals(); }

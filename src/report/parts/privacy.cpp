@@ -129,6 +129,7 @@ Json privacy_json(const Summary& summary) {
             {"run_id", privacy.run_id},
             {"norms", histograms_json(privacy.norms)},
             {"features", histograms_json(privacy.features)},
+            {"scores", histograms_json(privacy.scores)},
             {"ledger", ledger_json(privacy.ledger, privacy.unit)},
             {"budget", budget_json(privacy.budget)},
             {"audit", audit_json(privacy.audit)},

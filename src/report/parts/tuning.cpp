@@ -1,4 +1,4 @@
-// What a rule chose of the options that were left open.
+// What a rule chose of the options that were left open, and the factor of scores.
 #include "parts.hpp"
 
 namespace starling {
@@ -6,6 +6,8 @@ namespace starling {
 namespace {
 
 void add_tuning(const Summary& summary, Json& json) {
+  if (const auto* const scaled = summary.find<ScaledScores>())
+    json["scaled_scores"] = {{"factor", scaled->factor}, {"error", scaled->error}};
   const auto* const tuning = summary.find<Tuning>();
   if (tuning == nullptr || tuning->chosen.empty()) return;
   const auto chosen = [](const TunedValue& each) {
@@ -21,7 +23,11 @@ std::string tuning_rows(const SummaryView& summary) {
   for (const SummaryView& each : summary.list("tuning.chosen")) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.text("option"), shown_value(each.text("value")));
   }
-  return text.empty() ? "" : table_row("chosen", text + "  (--tuning auto)");
+  text = text.empty() ? "" : table_row("chosen", text + "  (--tuning auto)");
+  if (!summary.has("scaled_scores")) return text;
+  return text + table_row("scores",
+                          fmt::format("multiplied by {:.3g}, error of its logarithm {:.2g}  (--score-share)",
+                                      summary.number("scaled_scores.factor"), summary.number("scaled_scores.error")));
 }
 
 }  // namespace

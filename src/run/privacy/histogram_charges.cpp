@@ -12,10 +12,11 @@ namespace {
 
 const HistogramShares& checked(const HistogramShares& shares, const Prices& whole) {
   check(whole.constant(),
-        "{} with prices that change over the rounds: what histograms cost is a share of one price. Give 0, or one "
+        "{} with prices that change over the rounds: what is released once costs a share of one price. Give 0, or one "
         "price.",
-        shares.norms > 0 ? fmt::format("--scale-share {}", shares.norms)
-                         : fmt::format("--feature-share {}", shares.features));
+        shares.norms > 0      ? fmt::format("--scale-share {}", shares.norms)
+        : shares.features > 0 ? fmt::format("--feature-share {}", shares.features)
+                              : fmt::format("--score-share {}", shares.scores));
   return shares;
 }
 
@@ -25,6 +26,7 @@ std::string HistogramShares::text() const {
   std::string text;
   if (norms > 0) text += fmt::format(" norm-share={} uses={}", norms, uses);
   if (features > 0) text += fmt::format(" feature-share={}", features);
+  if (scores > 0) text += fmt::format(" score-share={}{}", scores, norms > 0 ? "" : fmt::format(" uses={}", uses));
   return text;
 }
 
@@ -44,30 +46,36 @@ Charge HistogramCharges::of_norms(double price, std::int64_t records) const {
   return NormHistogram(noise_, price, records, shares_.labels).charge();
 }
 
-/// The charge of a record of client u by all histograms together: squares of μ add up.
-Charge HistogramCharges::of_client(Client u, std::int64_t records) const {
-  if (!prices_.features) return of_norms(prices_.norms->at(u, 0), records);
-  const double features = prices_.features->at(u, 0);
-  if (!prices_.norms) return Charge::gaussian(features);
-  const double norms = of_norms(prices_.norms->at(u, 0), records).mu;
-  return Charge::gaussian(std::nextafter(std::hypot(features, norms), infinity));
+/// The charge of a record of client u by all that is released once: squares of μ add up. None without such releases.
+std::optional<Charge> HistogramCharges::of_client(Client u, std::int64_t records, bool scored) const {
+  std::optional<Charge> all;
+  if (prices_.norms) all = of_norms(prices_.norms->at(u, 0), records);
+  for (const std::optional<Prices>* prices : {&prices_.features, scored ? &prices_.scores : nullptr}) {
+    if (prices == nullptr || !*prices) continue;
+    const double mu = (*prices)->at(u, 0);
+    all = Charge::gaussian(all ? std::nextafter(std::hypot(all->mu, mu), infinity) : mu);
+  }
+  return all;
 }
 
 std::vector<std::optional<SingleRelease>> HistogramCharges::of_clients(Client first,
-                                                                       const std::vector<ServedRounds>& clients) const {
+                                                                       const std::vector<ServedRounds>& clients,
+                                                                       const std::vector<std::int64_t>& scored) const {
   std::vector<std::optional<SingleRelease>> releases;
   for (std::size_t k = 0; k < clients.size(); ++k) {
     const ServedRounds& served = clients[k];
-    if (served.begin > 0) {
+    const std::int64_t records = served.records.value_or(0);
+    const std::optional<Charge> charge =
+        of_client(first + static_cast<Client>(k), records, k < scored.size() && scored[k] > 0);
+    if (served.begin > 0 || !charge) {
       releases.emplace_back();
       continue;
     }
-    const std::int64_t records = served.records.value_or(0);
-    SingleRelease histogram;
-    histogram.charge = of_client(first + static_cast<Client>(k), records);
-    histogram.of_client = static_cast<double>(records);
-    histogram.of_each_batch = std::min(histogram.of_client, static_cast<double>(served.of_pass.value_or(0)));
-    releases.push_back(histogram);
+    SingleRelease release;
+    release.charge = *charge;
+    release.of_client = static_cast<double>(records);
+    release.of_each_batch = std::min(release.of_client, static_cast<double>(served.of_pass.value_or(0)));
+    releases.push_back(release);
   }
   return releases;
 }
@@ -84,6 +92,9 @@ void HistogramCharges::describe(PrivacyReport& report, double delta) const {
   if (const auto& features = prices_.features) {
     report.features.emplace(HistogramReport{shares_.features, loss(Charge::gaussian(features->range().most)),
                                             shares_.label_beside_features});
+  }
+  if (const auto& scores = prices_.scores) {
+    report.scores.emplace(HistogramReport{shares_.scores, loss(Charge::gaussian(scores->range().most))});
   }
 }
 

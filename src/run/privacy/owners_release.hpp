@@ -24,7 +24,8 @@
 
 namespace starling {
 
-/// The parts of a run's price that histograms have had. They were priced before the number of rounds was known.
+/// The parts of a run's price that histograms have had, and that sums of scores will have. They were priced before the
+/// number of rounds was known.
 struct HistogramShares {
   double features = 0;                 ///< of histograms of features; 0: there are none
   double norms = 0;                    ///< of a second release, as of norms, from the rest; 0: there is none
@@ -32,8 +33,9 @@ struct HistogramShares {
   Counted counted = Counted::norms;    ///< by the second
   bool label_beside_features = false;  ///< whether the label has a histogram among those of features
   std::int64_t uses = 1;               ///< of a record in gradients: --epochs
+  double scores = 0;                   ///< of sums of scores after the last round
 
-  [[nodiscard]] bool any() const { return features > 0 || norms > 0; }
+  [[nodiscard]] bool any() const { return features > 0 || norms > 0 || scores > 0; }
   /// The shares as words among a run's parameters in ledgers, each after a space; empty without histograms.
   [[nodiscard]] std::string text() const;
 };
@@ -48,15 +50,17 @@ class HistogramCharges {
   [[nodiscard]] const HistogramPrices& prices() const { return prices_; }
   /// Prices of gradients: `whole` less the share of the histogram of norms.
   [[nodiscard]] Prices of_gradients(const Prices& whole) const;
-  /// The histograms of clients first, first + 1, …; none for a client that joined after them.
+  /// What clients first, first + 1, … release once; nothing of a client that joined after the histograms. `scored` are
+  /// the records of each in sums of scores; empty: none.
   [[nodiscard]] std::vector<std::optional<SingleRelease>> of_clients(Client first,
-                                                                     const std::vector<ServedRounds>& clients) const;
+                                                                     const std::vector<ServedRounds>& clients,
+                                                                     const std::vector<std::int64_t>& scored) const;
   /// Adds figures of the dearest client at this δ: prices are ascending in what they are made of.
   void describe(PrivacyReport& report, double delta) const;
 
  private:
   [[nodiscard]] Charge of_norms(double price, std::int64_t records) const;
-  [[nodiscard]] Charge of_client(Client u, std::int64_t records) const;
+  [[nodiscard]] std::optional<Charge> of_client(Client u, std::int64_t records, bool scored) const;
 
   ChargeKind noise_;
   HistogramShares shares_;
@@ -109,6 +113,8 @@ struct RunFacts {
 /// The ends of the ids of a ledger's runs that are histograms. They stand before the run that has their result.
 inline constexpr const char* end_of_norms = ":norms";
 inline constexpr const char* end_of_features = ":features";
+/// Likewise of sums of scores, which stand before their run too.
+inline constexpr const char* end_of_scores = ":scores";
 [[nodiscard]] bool is_of_histograms(const std::string& run_id);
 
 /// Releases of one rank's clients: their facts, prices, keys and ledgers, and the run that they are in these.

@@ -42,11 +42,11 @@ constexpr Round most_rounds_tried = 256;
 
 /// Of the total of a run, against those to whom noise exposes a client so many times as much: in rounds, and before
 /// them at a μ of `before`.
-PrivacyLoss scaled(const PrivacyLoss& own, double factor, double before, double factor_before) {
+PrivacyLoss scaled(const PrivacyLoss& own, double alone, double factor, double before, double factor_before) {
   PrivacyLoss loss = own;
   if (!own.mu) return loss;
-  const double rounds = std::max(0.0, *own.mu * *own.mu - before * before);
-  loss.mu = std::sqrt(before * before * factor_before + rounds * factor) * (1 + 0x1p-40);
+  const double rounds = std::max(0.0, *own.mu * *own.mu - before * before - alone * alone);
+  loss.mu = std::sqrt(alone * alone + before * before * factor_before + rounds * factor) * (1 + 0x1p-40);
   loss.epsilon = gaussian_epsilon(*loss.mu, loss.delta);
   return loss;
 }
@@ -195,7 +195,7 @@ std::string RunPairs::text(const PairTerms& terms) const {
                      graph_.clients(), colluding_, terms.ratio, terms.exposure, graph_.pairs(), graph_.digest());
 }
 
-PairsTrust RunPairs::describe(const PrivacyLoss& own, double before) const {
+PairsTrust RunPairs::describe(const PrivacyLoss& own, double before, double alone) const {
   PairsTrust trust;
   trust.colluding = colluding_;
   trust.ratio = terms_.ratio;
@@ -207,10 +207,11 @@ PairsTrust RunPairs::describe(const PrivacyLoss& own, double before) const {
   const double hidden = std::max(1.0, static_cast<double>(clients_.all - colluding_));
   if (clients_.changed) {
     trust.outsiders = own;
-    trust.all_others = scaled(own, hidden, before, hidden);
+    trust.all_others = scaled(own, alone, hidden, before, hidden);
   } else {
-    trust.outsiders = scaled(own, exposure_outside_ / terms_.exposure, before, outside_before_ / before_.exposure);
-    trust.all_others = scaled(own, 1 / terms_.exposure, before, 1 / before_.exposure);
+    trust.outsiders =
+        scaled(own, alone, exposure_outside_ / terms_.exposure, before, outside_before_ / before_.exposure);
+    trust.all_others = scaled(own, alone, 1 / terms_.exposure, before, 1 / before_.exposure);
   }
   return trust;
 }

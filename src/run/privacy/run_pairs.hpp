@@ -75,8 +75,8 @@ class RunPairs {
   /// noise.
   [[nodiscard]] std::string text(const PairTerms& terms) const;
   /// The losses of `own`, which hold against the coalition, against others. `before` is the μ of releases before the
-  /// first round among them.
-  [[nodiscard]] PairsTrust describe(const PrivacyLoss& own, double before) const;
+  /// first round among them, and `alone` that of releases with a client's own noise alone, whoever looks.
+  [[nodiscard]] PairsTrust describe(const PrivacyLoss& own, double before, double alone = 0) const;
 
  private:
   [[nodiscard]] std::vector<Client> releasing(Round t) const;

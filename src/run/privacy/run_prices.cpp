@@ -99,12 +99,20 @@ PriceShare feature_share_of(const PrivacyOptions& options, double share, std::in
   return {ChargeKind::gaussian, share, uses};
 }
 
+PriceShare score_share_of(const PrivacyOptions& options, double share, std::int64_t uses) {
+  check_share(options, "--score-share", share, options.mechanism_row().gaussian(),
+              "sums of scores are released under gaussian alone");
+  return {ChargeKind::gaussian, share, uses};
+}
+
 Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, double factor) {
-  const Prices prices = whole_prices(options, rounds, clients, factor);
-  const double share = options.feature_share.value_or(0);
-  if (share == 0 || !options.protects()) return prices;
-  const PriceShare of_price = feature_share_of(options, share, 1);
-  return prices.converted([of_price](double price) { return of_price.of_gradients(price); });
+  Prices prices = whole_prices(options, rounds, clients, factor);
+  if (!options.protects()) return prices;
+  for (const PriceShare& share : {score_share_of(options, options.score_share.value_or(0), 1),
+                                  feature_share_of(options, options.feature_share.value_or(0), 1)}) {
+    if (share.any()) prices = prices.converted([share](double price) { return share.of_gradients(price); });
+  }
+  return prices;
 }
 
 Prices prices_with_features(PrivacyOptions options, Round rounds, Client clients, double factor) {
@@ -115,6 +123,11 @@ Prices prices_with_features(PrivacyOptions options, Round rounds, Client clients
 HistogramPrices histogram_prices(PrivacyOptions options, double norm_share, std::int64_t uses, Client clients) {
   options.passes = uses;
   HistogramPrices prices;
+  if (const double share = options.score_share.value_or(0); share > 0) {
+    const PriceShare of_price = score_share_of(options, share, uses);
+    prices.scores =
+        whole_prices(options, 1, clients, 1).converted([of_price](double price) { return of_price.of_release(price); });
+  }
   if (const double share = options.feature_share.value_or(0); share > 0) {
     const PriceShare of_price = feature_share_of(options, share, uses);
     prices.features = prices_with_features(options, 1, clients).converted([of_price](double price) {

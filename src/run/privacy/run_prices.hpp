@@ -15,7 +15,8 @@ namespace starling {
 class RunPairs;
 
 /// --mu, --epsilon or the part of --total-epsilon in the mechanism's own measure (ε at --delta under Gaussian noise),
-/// times `factor` if that is a μ and no total, less the share of histograms of features. Throws UsageError.
+/// times `factor` if that is a μ and no total, less the shares of sums of scores and of histograms of features. Throws
+/// UsageError.
 [[nodiscard]] Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, double factor = 1);
 
 /// The price of the first round at which equal clients would give the mean model the noise that it has:
@@ -28,16 +29,18 @@ class RunPairs;
 /// The shares of a histogram of norms, which has `share`, and of `uses` uses of a record in gradients. Throws
 /// UsageError unless `share` is 0 or the mechanism's noise is Gaussian or Laplace and the unit is a record or person.
 [[nodiscard]] PriceShare norm_share_of(const PrivacyOptions& options, double share, std::int64_t uses);
-/// Likewise of histograms of features, under Gaussian noise.
+/// Likewise of histograms of features, and of sums of scores, under Gaussian noise.
 [[nodiscard]] PriceShare feature_share_of(const PrivacyOptions& options, double share, std::int64_t uses);
+[[nodiscard]] PriceShare score_share_of(const PrivacyOptions& options, double share, std::int64_t uses);
 
-/// The prices of the histograms that are released once, before the first round: by client, in the mechanism's measure.
+/// The prices of what is released once: by client, in the mechanism's measure.
 struct HistogramPrices {
   std::optional<Prices> features;  ///< none: no such histogram is released
   std::optional<Prices> norms;
+  std::optional<Prices> scores;  ///< of sums after the last round
 
-  /// As --histogram-price has them, to 12 digits, and from whom they protect under --trust pairs; empty without
-  /// histograms. `pairs` is null under other trusts.
+  /// As --histogram-price has them, to 12 digits, but for `scores`, and from whom they protect under --trust pairs;
+  /// empty without histograms. `pairs` is null under other trusts.
   [[nodiscard]] std::string text(const PrivacyOptions& options, Client clients, const RunPairs* pairs) const;
 };
 

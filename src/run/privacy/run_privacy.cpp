@@ -33,10 +33,8 @@ void RunPrivacy::open() {
   FirstRelease here = FirstRelease::affordable;
   agreement_.together([&] {
     accounts_.emplace(*protection_, *prices_, facts_.rounds, first(), facts_.served);
-    if (histograms_) accounts_->count_before(histograms_->of_clients(first(), facts_.served));
     if (options_.budget) here = first_release();
     no_client_left_ = has_no_client_left();
-    facts_.served = std::vector<ServedRounds>();  // {} would keep its room
   });
   require_some_budget(here);
 }
@@ -121,6 +119,7 @@ void RunPrivacy::take_up(Ledger& ledger) {
 }
 
 void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
+  reserve_scores(ledger, clients);
   LedgerRun run = new_run(clients);
   run.parameters = fmt::format("{} clip={} dimension={} rounds={} noise-key={}", price_text(),
                                protection_->settings().clip, facts_.dimension, facts_.rounds, name_of(key_policy()));
@@ -158,7 +157,9 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
 /// **Collective.** All ledgers know of the run before any release is reserved in one.
 void RunPrivacy::start_accounts() {
   std::vector<Ledger*> ledgers;
+  if (facts_.histograms.scores > 0) settle_scores();
   agreement_.together([&] {
+    if (histograms_) accounts_->count_before(histograms_->of_clients(first(), facts_.served, scored_));
     ledgers.reserve(ledgers_.size());
     for (std::size_t k = 0; k < ledgers_.size(); ++k) {
       if (taken_up_) {
@@ -168,6 +169,7 @@ void RunPrivacy::start_accounts() {
       }
       ledgers.push_back(&ledgers_[k]);
     }
+    facts_.served = std::vector<ServedRounds>();  // {} would keep its room
   });
   FirstRelease here = FirstRelease::none;
   std::optional<Round> stop;

@@ -37,6 +37,13 @@ struct BudgetLeft {
   [[nodiscard]] std::string in_words(bool has_released) const;
 };
 
+/// Noisy sums of scores of all clients.
+struct SumsOfScores {
+  Vector sums;
+  double deviation = 0;      ///< of their noise
+  std::int64_t records = 0;  ///< that are in them, or persons
+};
+
 /// The privacy of one run on one rank.
 class RunPrivacy : public OwnersRelease {
  public:
@@ -65,7 +72,10 @@ class RunPrivacy : public OwnersRelease {
   /// The keys of this run, after move_in().
   [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
   /// The same, for one who keeps them: very many clients' need not lie here too.
-  [[nodiscard]] std::vector<NoiseKey> take_keys() { return std::move(keys_); }
+  [[nodiscard]] std::vector<NoiseKey> take_keys() {
+    if (facts_.histograms.scores > 0) return keys_;  // for release_scores()
+    return std::move(keys_);
+  }
   [[nodiscard]] const Prices& prices() const { return *prices_; }
   /// The price of client u's release in round t.
   [[nodiscard]] double price_at(Client u, Round t) const { return prices_->at(u, t); }
@@ -85,6 +95,11 @@ class RunPrivacy : public OwnersRelease {
   /// Releases after which the first client will have spent its budget, as far as prices and ledgers tell once it has
   /// moved in; nothing where no budget ends before the run does. **Collective.**
   [[nodiscard]] std::optional<Round> will_stop_after();
+  /// Whether client first + k releases sums of scores after the last round, which its ledger has from the start.
+  [[nodiscard]] bool scores(std::size_t k) const { return k < scored_.size() && scored_[k] > 0; }
+  /// Releases these sums of the clients for which that holds, by keys of the run: the same sums have the same noise.
+  /// **Collective.**
+  [[nodiscard]] SumsOfScores release_scores(ReleasePath path, const std::vector<Secret<Counts>>& sums);
   /// Notes about the ledger and the budget.
   [[nodiscard]] std::vector<std::string> notes() const;
 
@@ -110,6 +125,10 @@ class RunPrivacy : public OwnersRelease {
   [[nodiscard]] std::string correlation_text() const;
   /// What the price depends on under --trust pairs; empty without.
   [[nodiscard]] std::string pairs_text() const;
+  void settle_scores();
+  [[nodiscard]] bool affords_scores(std::size_t k) const;
+  void reserve_scores(Ledger& ledger, const ClientRange& clients) const;
+  [[nodiscard]] Charge charge_of_scores(Client u) const;
   void take_up(Ledger& ledger);
   void begin(Ledger& ledger, const ClientRange& clients);
   void start_accounts();
@@ -130,6 +149,9 @@ class RunPrivacy : public OwnersRelease {
   std::optional<std::string> earlier_;          ///< private folder of the run that goes on
   std::optional<HistogramCharges> histograms_;  // where there are any
   std::optional<Prices> limits_;                // of all clients, where there is a budget
+  std::vector<std::int64_t> scored_;            // records of this rank's clients in sums of scores; empty: none
+  std::int64_t most_scored_ = 0;                // of all clients
+  Round rounds_of_pass_ = 1;                    // likewise, where there are sums of scores
   std::vector<Budget> budgets_;                 // of this rank's
   std::optional<BudgetLeft> left_;
   std::optional<std::int64_t> units_;  // of all clients

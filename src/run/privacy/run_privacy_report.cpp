@@ -68,7 +68,8 @@ void RunPrivacy::describe_trust(PrivacyReport& report) const {
       return released ? released->record.mu.value_or(0) : 0;
     };
     report.trust.model = TrustModel::pairs;
-    report.trust.pairs = facts_.pairs->describe(report.own(), std::hypot(mu(report.norms), mu(report.features)));
+    report.trust.pairs =
+        facts_.pairs->describe(report.own(), std::hypot(mu(report.norms), mu(report.features)), mu(report.scores));
     report.trust.key_list = fingerprint(public_keys_of_pairs_);
     return;
   }

@@ -18,6 +18,7 @@
 #include "result_files.hpp"
 #include "run/privacy/noise_keys.hpp"
 #include "run/resumption/run_checkpoints.hpp"
+#include "scaled_scores.hpp"
 
 namespace starling {
 
@@ -165,6 +166,12 @@ void add_test_metrics(const RunContext& run, Summary& summary, const std::option
   if (model && prediction_form(*model)) summary.add(metrics_of(*model, *run.inputs.test));
 }
 
+/// Noise is multiplied with the models that have it.
+void add_scaled(const ScaledScores& scaled, Summary& summary) {
+  summary.add(scaled);
+  if (std::optional<double>& deviation = summary.part<AddedNoise>().deviation) *deviation *= scaled.factor;
+}
+
 /// Adds the privacy report, metrics on --test and all notes. **Collective.**
 void finish_summary(const BegunRun& begun, const Play& play, const std::vector<NetworkFigures>& history, bool stopped,
                     Summary& summary) {
@@ -309,12 +316,14 @@ ExitCode finish_run(const BegunRun& begun, const Method& method, Play& play, Run
   RunContext& run = begun.context;
   RoundsEnd& end = outcome.end;
   Released<Columns> models = play.final_models();
+  const std::optional<ScaledScores> scaled = scale_scores(begun, play, end.stopped, models);
   records.finish(play.view(), end.done, models);
   note_stop(begun, outcome);
   Summary summary = begin_summary(begun, method.dimension(), outcome.recording.rounds, outcome.wall);
   summary.add(records.gather_figures(run.agreement, run.notes));
   summary.rounds = end.least;
   play.summarise(summary, std::move(models), end);
+  if (scaled) add_scaled(*scaled, summary);
   end.stopped = end.stopped || evaluation_was_cut(begun, outcome.recording);
   summary.left_out = checkpoints.left_out();
   finish_summary(begun, play, records.history(), end.stopped, summary);

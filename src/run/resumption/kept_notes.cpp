@@ -29,6 +29,7 @@ KeptNotes KeptNotes::parse(const std::string& json, const std::string& file) {
     kept.tuning.most_lost = number_or_none(of_run.at("most_lost"));
     kept.shared.add(std::to_string(of_run.value("shared", std::uint64_t{0})));
     kept.tuning.worth = number_or_none(of_run.at("worth"));
+    kept.scores_released = of_run.value("scores_released", false);
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("'{}' is damaged: {}. Put it back as the run wrote it.", file, error.what()));
   }
@@ -43,7 +44,8 @@ std::string KeptNotes::text() const {
                   {"shared", std::stoull(shared.text())},
                   {"signal_to_noise", tuning.signal_to_noise},
                   {"most_lost", json_or_null(tuning.most_lost)},
-                  {"worth", json_or_null(tuning.worth)}};
+                  {"worth", json_or_null(tuning.worth)},
+                  {"scores_released", scores_released}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

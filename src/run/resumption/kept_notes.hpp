@@ -1,4 +1,5 @@
-/// notes.json of a run directory: what the run chose, noted and shared before the first round.
+/// notes.json of a run directory: what the run chose, noted and shared before the first round, and whether the release
+/// after the last round has begun.
 #pragma once
 
 #include <string>
@@ -15,6 +16,7 @@ struct KeptNotes {
   Tuning tuning;
   std::vector<std::string> notes;
   SharedFigures shared;
+  bool scores_released = false;  ///< whether sums of scores may have been released
 
   /// The content of `file`; nothing of an empty one. Throws DataError for what text() did not make.
   [[nodiscard]] static KeptNotes parse(const std::string& json, const std::string& file);

@@ -26,6 +26,9 @@ struct PrivacyOptions {
   std::int64_t passes = 1;
   /// Share of a record's price for histograms of its features before the first round; none: not decided yet.
   std::optional<double> feature_share;
+  /// Share of a record's price for sums of scores after the last round, off which all else is taken; none: 0, unless a
+  /// rule chooses it.
+  std::optional<double> score_share;
   /// The prices of released histograms whose results the options have (HistogramPrices::text); none without such
   /// results.
   std::optional<std::string> histogram_price;

@@ -71,6 +71,15 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
           "With --tuning off: what an earlier release has had",
           {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.1 --tuning auto"}),
       config.privacy.feature_share);
+  options.add(
+      option("score-share", "S",
+             "with gaussian, a linear model and --loss logistic: after the last round every client releases two noisy "
+             "sums over the scores and labels of its records, which have the share S of mu^2 and give all else the "
+             "rest; the final model is multiplied by a factor from them, so that its probabilities are right. No "
+             "answer changes; 0: none. Default: 0; with --tuning auto 0.02 to 0.05, by records and price, or 0 where "
+             "the sums would be noise",
+             {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.05 --mechanism gaussian --mu 0.5"}),
+      config.privacy.score_share);
   add_histogram_price_option(options, config.privacy);
   add_correlation_option(options, config.correlation, std::move(correlation));
 }

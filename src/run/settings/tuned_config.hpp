@@ -59,10 +59,9 @@ void add_weights_option(Options& options, LearningConfig& config, const std::str
                         std::vector<Relation> relations);
 /// --step-decay, `different` from its declaration in the catalogue.
 void add_decay_option(Options& options, TunedConfig& config, Option different);
-/// --tuning, --norm, --label-size, --scale-share, --feature-share, --histogram-price and --noise-correlation. `chosen`
-/// are the options that the rule chooses where they are left open; `correlation` is what is different in the
-/// declaration of
-/// --noise-correlation.
+/// --tuning, --norm, --label-size, --scale-share, --feature-share, --score-share, --histogram-price and
+/// --noise-correlation. `chosen` are the options that the rule chooses where they are left open; `correlation` is what
+/// is different in the declaration of --noise-correlation.
 void add_tuning_options(Options& options, TunedConfig& config, std::span<const char* const> chosen,
                         Option correlation = {});
 /// --feature-share and --scale-share of methods without a rule for their steps, and --histogram-price. `feature` and

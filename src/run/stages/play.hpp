@@ -2,16 +2,20 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "console/command.hpp"
+#include "data/stream.hpp"
 #include "output/checkpoints/checkpointer.hpp"
 #include "output/model_file/saved_model.hpp"
 #include "output/network_reporter.hpp"
 #include "output/recorded.hpp"
+#include "privacy/keys/release_path.hpp"
 #include "protocol/decentralized/mixer.hpp"
 #include "protocol/time_shares.hpp"
 #include "report/summary.hpp"
@@ -88,6 +92,14 @@ class Play {
   /// Kind, architecture and loss of the model that the run ends with, for model.h5; none for a run whose result is no
   /// model of records. Rank 0's.
   [[nodiscard]] virtual std::optional<SavedModel> saved_model() const { return std::nullopt; }
+  /// The path by which sums over scores of this rank's records leave a client, and the streams that have served these
+  /// records. Rank-local.
+  struct ScoredRecords {
+    ReleasePath path;
+    std::span<const std::unique_ptr<Stream>> streams;
+  };
+  /// None of a method whose scores are never measured.
+  [[nodiscard]] virtual std::optional<ScoredRecords> scored_records() const { return std::nullopt; }
   /// Rank 0's.
   [[nodiscard]] virtual OwnResults own_results(const Summary& /*summary*/) { return {}; }
   /// The exit code of a run whose files are complete. May throw, on all ranks.

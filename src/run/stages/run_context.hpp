@@ -51,6 +51,7 @@ class RunContext {
   Resumption* resumption = nullptr;      ///< of a run that began earlier
   std::shared_ptr<OwnModel> own_model;   ///< that the run learns; null for a model of starling
   bool reads_pipes = false;              ///< some rank does, once all ranks know
+  bool scores_released = false;          ///< an earlier start of this run may have released sums of scores
   mutable SharedFigures shared_figures;  ///< figures that the run's policies have shared
 
   [[nodiscard]] const LearningConfig& common() const { return configuration.common(); }

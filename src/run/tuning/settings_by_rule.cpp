@@ -17,6 +17,7 @@
 #include "releases/feature_release.hpp"
 #include "rule_settings.hpp"
 #include "run/inputs/start_models.hpp"
+#include "score_share.hpp"
 #include "tuned_settings.hpp"
 
 namespace starling {
@@ -45,6 +46,7 @@ Tuning SettingsByRule::choose() {
     return {};
   }
   choose_passes(most_records);
+  choose_score_share(most_records);
   choose_features(most_records);
   if (!has_chosen_norms_) choose_norms(most_records);
   if (config().kept_features && config().norm.empty()) take_norm_of_standardised();
@@ -114,6 +116,23 @@ void SettingsByRule::choose_passes(const std::optional<std::int64_t>& most_recor
   });
   config().whole_rounds = run_.agreement.broadcast(declare_public(whole));
   if (config().whole_rounds) take(passes_of_whole_rounds);
+}
+
+/// Keeps a part of the price for sums of scores after the last round, where they would tell something.
+void SettingsByRule::choose_score_share(const std::optional<std::int64_t>& most_records) {
+  std::optional<double>& share = config().privacy.score_share;
+  if (share) return;
+  bool may = false;
+  run_.agreement.together([&] {
+    may = most_records.value_or(0) > 0 && *most_records <= NoisyCounts::most_records && method_.records_of_clients &&
+          why_no_score_share(config(), run_.inputs.dataset, method_.why_own_scores).empty();
+  });
+  if (!run_.agreement.all(declare_public(may))) return;
+  share = run_.agreement.broadcast(declare_public(tuned_score_share(config(), method_.records_of_clients())));
+  if (*share == 0) return;
+  tell({{"score-share", fmt::format("{}", *share),
+         "sums of scores after the last round, which cost so much of the square of mu, show how probabilities are made "
+         "right"}});
 }
 
 /// Plans a fit to the end where nobody is protected and nobody chose otherwise.
@@ -311,6 +330,8 @@ void SettingsByRule::take(const std::vector<TunedValue>& values) {
   settle("tuning", "off");
   if (!config.given("intercept") && config.model.intercept()) settle("intercept", "yes");
   std::ranges::copy(settled_constants(config), std::back_inserter(chosen));
+  if (const double share = config.privacy.score_share.value_or(0); share > 0)
+    settle("score-share", fmt::format("{}", share));
   if (config.privacy.protects() && (config.scale_share.value_or(0) > 0 || config.kept_features)) {
     if (!config.norm.empty()) settle("norm", fmt::format("{}", fmt::join(config.norm, ",")));
     if (config.label_size) settle("label-size", fmt::format("{}", *config.label_size));
@@ -325,6 +346,7 @@ HistogramShares histograms_of(const TunedConfig& config, const Loss* loss) {
   shares.labels = loss != nullptr && loss->depends_on_label_size();
   shares.uses = config.data.epochs;
   if (!config.privacy.protects()) return shares;
+  shares.scores = config.privacy.score_share.value_or(0);
   shares.features = config.privacy.feature_share.value_or(0);
   shares.norms = config.scale_share.value_or(0);
   const bool scales_labels = config.data.standardise.find(",label=") != std::string::npos;

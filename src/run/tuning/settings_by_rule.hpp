@@ -49,6 +49,7 @@ class SettingsByRule {
   void note_missing_intercept() const;
   void settle_intercept(TypicalNorms& norms);
   void tell_intercept();
+  void choose_score_share(const std::optional<std::int64_t>& most_records);
   void choose_features(const std::optional<std::int64_t>& most_records);
   void choose_norms(const std::optional<std::int64_t>& most_records);
   void release_norms(double share, std::int64_t most_records);

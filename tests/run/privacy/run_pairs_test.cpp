@@ -92,6 +92,8 @@ TEST(RunPairs, SaysWhatOthersSee) {
   EXPECT_NEAR(before, 1.0 / 4 + (1 - 1.0 / 4) / (1 + 25 * 4), 1e-9);
   EXPECT_LT(before, h);
   EXPECT_NEAR(*pairs.describe(own, 0).all_others.mu, 0.5 / std::sqrt(h), 1e-9);
+  EXPECT_NEAR(*pairs.describe(own, 0, 0.3).all_others.mu, std::sqrt(0.09 + 0.16 / h), 1e-9);
+  EXPECT_NEAR(*pairs.describe(own, 0, 0.5).outsiders.mu, 0.5, 1e-9);
   EXPECT_NEAR(*pairs.describe(own, 0.3).all_others.mu, std::sqrt(0.09 / before + 0.16 / h), 1e-9);
   const double outside = 1.0 / 5 + (1 - 1.0 / 5) / (1 + 25 * 5);
   EXPECT_NEAR(*pairs.describe(own, 0.5).outsiders.mu, 0.5 * std::sqrt(outside / before), 1e-9);

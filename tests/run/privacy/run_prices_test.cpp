@@ -85,6 +85,27 @@ TEST(HistogramPrice, OfATotalIsTheSameHoweverManyPassesCome) {
                               std::sqrt(0.9 * 0.01) * mu));
 }
 
+// Squares of μ of all releases add up to that of the whole price. Only what was released before the run is in the text.
+TEST(HistogramPrice, SumsOfScoresComeOffFirst) {
+  PrivacyOptions options = total_of("gaussian", "2", 3);
+  options.score_share = 0.05;
+  options.feature_share = 0.1;
+  const double mu = gaussian_mu(2, usual_delta);
+  const HistogramPrices prices = histogram_prices(options, 0.01, 3, 4);
+  const double gradient = norm_share_of(options, 0.01, 3).of_gradients(prices_of(options, 10, 4).at(3, 0));
+  EXPECT_NEAR(prices.scores->at(3, 0), std::sqrt(0.05) * mu, 1e-12);
+  EXPECT_NEAR(prices.features->at(3, 0), std::sqrt(0.95 * 0.1) * mu, 1e-12);
+  const double all = std::sqrt(std::pow(prices.scores->at(3, 0), 2) + std::pow(prices.features->at(3, 0), 2) +
+                               std::pow(prices.norms->at(3, 0), 2) + 3 * gradient * gradient);
+  EXPECT_LE(all, mu);
+  EXPECT_NEAR(all, mu, 1e-12);
+  EXPECT_EQ(prices.text(options, 4, nullptr).find("score"), std::string::npos);
+  options.feature_share.reset();
+  EXPECT_EQ(histogram_prices(options, 0, 3, 4).text(options, 4, nullptr), "");
+  options.mechanism = "laplace";
+  EXPECT_THROW(static_cast<void>(prices_of(options, 10, 4)), UsageError);
+}
+
 TEST(HistogramPrice, IsRefusedWhereItIsNotWhatHistogramsHaveCost) {
   PrivacyOptions options = total_of("laplace", "2", 1);
   const auto cost = [](const PrivacyOptions& of_run, double share, std::int64_t uses) {

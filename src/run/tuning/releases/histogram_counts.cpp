@@ -6,6 +6,7 @@
 
 #include "core/batch.hpp"
 #include "core/numerics/kernels.hpp"
+#include "privacy/histograms/score_sums.hpp"
 
 namespace starling {
 
@@ -72,8 +73,12 @@ Secret<Counts> counted(Stream& stream, std::size_t length,
 
 }  // namespace
 
+Batching counting_batches(const DataSettings& data) {
+  return {data.person.empty() ? records_at_once : 1, 1};
+}
+
 void plan_counting(const DataSettings& data, Dataset& dataset, std::int64_t most_records) {
-  dataset.plan({data.person.empty() ? records_at_once : 1, 1}, most_records);
+  dataset.plan(counting_batches(data), most_records);
 }
 
 void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64_t most_records, RunFacts of_run,
@@ -134,6 +139,24 @@ Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& feat
     if (own > 0) values[features.size() + static_cast<std::size_t>(own) - 1] = 1;
     FeatureMeans::add(values, counts);
   });
+}
+
+Secret<Counts> sum_scores(Stream& stream, const std::function<void(const Batch&, Vector&)>& scores) {
+  Batch part;
+  Vector own;
+  return counted(stream, ScoreSums::form().length(),
+                 [&](const Batch& batch, const Batch::Range& records, Counts& sums) {
+                   part.show(batch, records.first, records.count);
+                   scores(part, own);
+                   ScoreSums::Parts means;
+                   const auto count = static_cast<double>(records.count);
+                   for (std::size_t i = 0; i < records.count; ++i) {
+                     const ScoreSums::Parts parts = ScoreSums::parts_of(own[i], part.label(i));
+                     means.excess += parts.excess / count;
+                     means.slope += parts.slope / count;
+                   }
+                   ScoreSums::add(means, sums);
+                 });
 }
 
 Secret<Counts> count_within(Stream& stream, const RangeHistograms& histograms, const std::vector<std::size_t>& features,

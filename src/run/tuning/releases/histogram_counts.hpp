@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/boundary.hpp"
@@ -17,6 +18,8 @@
 
 namespace starling {
 
+/// Batches for a pass over all records, in which each is looked at once.
+[[nodiscard]] Batching counting_batches(const DataSettings& data);
 /// Has streams begin a pass over all records. The rounds are planned later.
 void plan_counting(const DataSettings& data, Dataset& dataset, std::int64_t most_records);
 
@@ -45,6 +48,9 @@ void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64
 /// so many, 1 for a record of it and −1 for others. A person counts once, as above.
 [[nodiscard]] Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features,
                                           std::size_t classes);
+/// Adds up scores and labels of records (ScoreSums). `scores` writes those of a batch. A person counts once, by the
+/// means of what its records add.
+[[nodiscard]] Secret<Counts> sum_scores(Stream& stream, const std::function<void(const Batch&, Vector&)>& scores);
 /// Counts these features of records within ranges, each less its origin, and then labels if there is one range more. A
 /// person counts once, by means.
 [[nodiscard]] Secret<Counts> count_within(Stream& stream, const RangeHistograms& histograms,

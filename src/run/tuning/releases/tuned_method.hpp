@@ -39,10 +39,12 @@ struct TunedMethod {
   double first_step;             ///< the default of --step, or what the user gave
   std::string why_not;           ///< why the rule does not hold for this run; empty if it does
   std::string why_own_units;     ///< why features must have the units that they have; empty if they may be standardised
-  std::string steps;             ///< the name of what makes a release of each client
-  bool plays_once;               ///< whether the rule adds no passes, since what is played is measured
-  bool may_penalise;             ///< whether a penalty of the rule's is the only bound on models
-  bool own_means;                ///< whether single clients step by means over their own batches
+  /// Why scores of the final model must be what they are; empty if they may be multiplied.
+  std::string why_own_scores = {};
+  std::string steps;  ///< the name of what makes a release of each client
+  bool plays_once;    ///< whether the rule adds no passes, since what is played is measured
+  bool may_penalise;  ///< whether a penalty of the rule's is the only bound on models
+  bool own_means;     ///< whether single clients step by means over their own batches
   /// Whether coefficients are wanted with intervals, and not answers: nothing is clipped then.
   bool infers = false;
   bool looks_within = false;  ///< whether columns have second histograms, within the ranges that they were found in
