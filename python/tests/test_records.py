@@ -113,7 +113,7 @@ class Records(PythonCase):
                           lambda: starling.predict("silent", records=self.x)["class"]):
             with self.assertWarnsRegex(UserWarning, r"-1 the label 0 or -1.*class_labels=\(0, 1\)"):
                 np.testing.assert_array_equal(predicted(), classes)
-        with self.assertRaisesRegex(starling.DataError, r"neither 0 nor 1 of --class-labels"):
+        with self.assertRaisesRegex(starling.DataError, r"none of 0, 1 \(--class-labels\)"):
             starling.omd(records=(self.x, self.y), **options, class_labels=[0, 1], output="wrong")
 
     def test_a_list_says_how_many_clients_there_are(self):
