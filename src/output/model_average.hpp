@@ -3,17 +3,10 @@
 #pragma once
 
 #include "core/snapshot.hpp"
+#include "output/averaging.hpp"
 #include "protocol/observer.hpp"
 
 namespace starling {
-
-/// The rounds that an average covers (`--average`).
-enum class Averaging {
-  none,  ///< the models of the last round
-  tail,  ///< the mean over the second half of the planned rounds (Rakhlin, Shamir and Sridharan 2012)
-  all,   ///< over all rounds
-};
-[[nodiscard]] const char* name_of(Averaging averaging);
 
 /// Sums of the released models of this rank's clients over the rounds that count. Post-processing costs no privacy.
 ///

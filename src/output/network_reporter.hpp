@@ -19,6 +19,7 @@
 #include "output/directory/journal.hpp"
 #include "output/model_recorder.hpp"
 #include "output/progress_printer.hpp"
+#include "output/recorded.hpp"
 #include "output/rounds.hpp"
 #include "privacy/metrics_policy.hpp"
 #include "protocol/observer.hpp"
@@ -50,14 +51,8 @@ class ReportTree {
   std::vector<Vector> nodes_;
 };
 
-/// Score of a model on the public test set.
-using TestScore = std::function<Score(View)>;
-
 /// Seconds that this rank has worked in the rounds, without waiting for others.
 using WorkClock = std::function<double()>;
-
-/// Number of models: one for each client, or the aggregator's one for all.
-enum class Models { one_each, one_for_all };
 
 /// The observer that reports one rank's figures.
 class NetworkReporter final : public Observer {

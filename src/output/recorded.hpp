@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/links.hpp"
+#include "model/score.hpp"
 
 namespace starling {
 
@@ -48,6 +50,12 @@ struct Recorded {
 enum class Scores { none, losses, losses_and_accuracies };
 /// The task: "averaging", "regression" or "classification".
 [[nodiscard]] const char* name_of(Scores scores);
+
+/// Score of a model on the public test set.
+using TestScore = std::function<Score(View)>;
+
+/// Number of models: one for each client, or the aggregator's one for all.
+enum class Models { one_each, one_for_all };
 
 /// Figures of a record whose spread over clients is kept.
 constexpr std::size_t spread_figures = 5;

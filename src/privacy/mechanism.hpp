@@ -18,41 +18,14 @@
 #include "privacy/charge.hpp"
 #include "privacy/correlation.hpp"
 #include "privacy/keys/keys.hpp"
+#include "privacy/unit.hpp"
 
 namespace starling {
 
 class PairNoise;
 
-/// The unit of privacy: one replaced record, one replaced component of one record's gradient, or all records of one
-/// person, replaced by any others. A sum has one clipped gradient for each record, or for each person.
-enum class PrivacyUnit { record, component, person };
-
-/// Whether the gradient of a record or person is bounded as a whole.
-[[nodiscard]] constexpr bool is_whole(PrivacyUnit unit) {
-  return unit != PrivacyUnit::component;
-}
-
-/// "record" or "person": each has one clipped gradient in a sum.
-[[nodiscard]] constexpr const char* summand_of(PrivacyUnit unit) {
-  return unit == PrivacyUnit::person ? "person" : "record";
-}
-
-/// The measure of a release's price: the privacy loss that one release may cost a record.
-enum class PriceKind {
-  none,     ///< the mechanism protects nothing, at any price
-  epsilon,  ///< ε of differential privacy
-  mu,       ///< μ of Gaussian differential privacy
-};
-
 /// The measure in which a mechanism with charges of this kind is priced.
 [[nodiscard]] PriceKind price_kind_of(ChargeKind charge);
-
-/// The range of prices in a run, 0 < least <= most.
-struct PriceRange {
-  double least = 1;
-  double most = 1;
-  [[nodiscard]] static PriceRange of(double price) { return {price, price}; }
-};
 
 /// The public settings of a run's releases.
 struct ReleaseSettings {

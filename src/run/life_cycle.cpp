@@ -7,12 +7,21 @@
 
 #include "console/print.hpp"
 #include "core/record_error.hpp"
+#include "data/formats/first_reading.hpp"
 #include "files/tell_user.hpp"
+#include "output/network_reporter.hpp"
+#include "output/progress_printer.hpp"
+#include "privacy/mechanism/masking.hpp"
+#include "report/summary.hpp"
+#include "run/identity/introductions.hpp"
 #include "run/privacy/noise_keys.hpp"
+#include "run/privacy/run_facts.hpp"
 #include "run/results/run_results.hpp"
 #include "run/resumption/kept_notes.hpp"
 #include "run/resumption/resumption.hpp"
 #include "run/resumption/run_checkpoints.hpp"
+#include "run/settings/configuration.hpp"
+#include "run/stages/run_context.hpp"
 
 namespace starling {
 

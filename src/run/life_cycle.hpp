@@ -9,7 +9,9 @@
 
 #include "console/command.hpp"
 #include "launch.hpp"
+#include "run/settings/configuration.hpp"
 #include "run/stages/method.hpp"
+#include "run/stages/run_context.hpp"
 #include "run/stages/run_home.hpp"
 
 namespace starling {

@@ -2,10 +2,25 @@
 
 #include <algorithm>
 
+#include "report/summary.hpp"
 #include "run/inputs/start_models.hpp"
+#include "run/privacy/run_privacy.hpp"
 #include "run/results/run_results.hpp"
+#include "run/settings/learning_config.hpp"
+#include "run/settings/model_choice.hpp"
 
 namespace starling {
+
+PlayAtRoot::PlayAtRoot(const BegunRun& begun, const Method& method, Model& model, Round planned,
+                       std::optional<StepSchedule> steps)
+    : run_(begun.context),
+      method_(method),
+      model_(model),
+      root_(run_.world, *run_.inputs.layout),
+      planned_(planned),
+      steps_(steps) {
+  static_cast<void>(learned_model(model_, run_.common().privacy, persons_));
+}
 
 Recording PlayAtRoot::recording() {
   TestScore test;

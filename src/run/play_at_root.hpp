@@ -12,8 +12,11 @@
 #include "run/settings/model_choice.hpp"
 #include "run/stages/method.hpp"
 #include "run/stages/play.hpp"
+#include "run/stages/run_context.hpp"
 
 namespace starling {
+
+struct LearningConfig;
 
 /// Such a protocol in a run that has begun, and what all of them record and result in.
 class PlayAtRoot : public Play {
@@ -31,15 +34,7 @@ class PlayAtRoot : public Play {
   /// `planned` rounds. `steps` are their lengths, by which the run's path is judged; none where each step comes to its
   /// own optimum. Keeps references.
   PlayAtRoot(const BegunRun& begun, const Method& method, Model& model, Round planned,
-             std::optional<StepSchedule> steps)
-      : run_(begun.context),
-        method_(method),
-        model_(model),
-        root_(run_.world, *run_.inputs.layout),
-        planned_(planned),
-        steps_(steps) {
-    static_cast<void>(learned_model(model_, run_.common().privacy, persons_));
-  }
+             std::optional<StepSchedule> steps);
 
   [[nodiscard]] Round planned() const { return planned_; }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "codec/quantiser.hpp"
+#include "console/command.hpp"
 #include "core/text/spec.hpp"
 #include "data/serving/partition.hpp"
 #include "loss/loss.hpp"

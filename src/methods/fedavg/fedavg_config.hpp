@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "console/command.hpp"
-#include "output/model_average.hpp"
-#include "protocol/aggregated/fedavg.hpp"
+#include "output/averaging.hpp"
+#include "protocol/aggregated/fedavg_settings.hpp"
 #include "run/settings/tuned_config.hpp"
 
 namespace starling {
+
+struct Manual;
 
 struct FedAvgConfig : TunedConfig {
   FedAvgSettings fedavg;

@@ -3,13 +3,25 @@
 #include <algorithm>
 
 #include "core/numerics/kernels.hpp"
+#include "graph/graph.hpp"
+#include "privacy/statement/trust.hpp"
+#include "protocol/decentralized/learning_rule.hpp"
 #include "run/inputs/start_models.hpp"
 #include "run/play_at_root.hpp"
 #include "run/privacy/noise_keys.hpp"
+#include "run/privacy/run_facts.hpp"
+#include "run/privacy/run_pairs.hpp"
 #include "run/settings/source_options.hpp"
+#include "run/stages/run_context.hpp"
+#include "run/tuning/releases/tuned_method.hpp"
+#include "run/tuning/rule_settings.hpp"
+#include "run/tuning/settings_by_rule.hpp"
 #include "run/tuning/score_share.hpp"
 
 namespace starling {
+
+FedAvgParts::FedAvgParts(FedAvgConfig& of_run) : config(of_run) {}
+FedAvgParts::~FedAvgParts() = default;
 
 FedAvgMethod::FedAvgMethod(RunContext& run, RunHome& home, Configured<FedAvgConfig>& configuration)
     : Method(run, home), configuration_(configuration) {

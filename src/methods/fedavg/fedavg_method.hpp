@@ -5,20 +5,28 @@
 #include <memory>
 #include <optional>
 
+#include "core/boundary.hpp"
+#include "core/columns.hpp"
 #include "fedavg_config.hpp"
-#include "run/privacy/run_pairs.hpp"
+#include "run/settings/configuration.hpp"
 #include "run/stages/method.hpp"
-#include "run/stages/run_home.hpp"
-#include "run/tuning/rule_settings.hpp"
-#include "run/tuning/settings_by_rule.hpp"
 
 namespace starling {
 
+class Loss;
+class Model;
+class RunPairs;
+struct RuleFacts;
+struct TunedMethod;
+
 /// Settings, model and weights of a run of federated averaging, once they are settled.
 struct FedAvgParts {
+  explicit FedAvgParts(FedAvgConfig& of_run);
+  ~FedAvgParts();
+
   FedAvgConfig& config;
-  std::unique_ptr<Loss> loss = nullptr;
-  std::unique_ptr<Model> model = nullptr;
+  std::unique_ptr<Loss> loss;
+  std::unique_ptr<Model> model;
   Released<Vector> start = declare_public(Vector());
   Vector weights = {};  ///< of local clients
   Round releases = 0;   ///< most releases of a client

@@ -3,9 +3,15 @@
 
 #include "fedavg_method.hpp"
 #include "methods/methods.hpp"
+#include "output/checkpoints/kept_parts.hpp"
+#include "output/model_average.hpp"
+#include "output/model_file/saved_model.hpp"
+#include "protocol/aggregated/fedavg.hpp"
 #include "run/life_cycle.hpp"
 #include "run/play_at_root.hpp"
+#include "run/privacy/run_privacy.hpp"
 #include "run/results/added_noise.hpp"
+#include "run/stages/run_context.hpp"
 #include "run/tuning/tuned_settings.hpp"
 
 namespace starling {

@@ -1,11 +1,13 @@
+#include "column_check.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "data/description/profile.hpp"
 #include "data/preparation/column_variation.hpp"
+#include "data/serving/dataset.hpp"
 #include "files/text_files.hpp"
-#include "infer_method.hpp"
 #include "run/tuning/releases/exact_moments.hpp"
 
 namespace starling {

@@ -8,12 +8,14 @@
 #include <fmt/ranges.h>
 
 #include "codec/quantiser.hpp"
+#include "console/command.hpp"
 #include "core/text/limits.hpp"
 #include "core/text/spec.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/serving/partition.hpp"
 #include "infer_rule.hpp"
 #include "loss/loss.hpp"
+#include "privacy/mechanism.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run/settings/source_options.hpp"
 
@@ -352,6 +354,11 @@ void check_newton(InferConfig& config, const Options& options) {
 }
 
 }  // namespace
+
+bool InferConfig::may_correlate() const {
+  return privacy.mechanism_row().gaussian() && !plug_in && bias == BiasChoice::keep && data.epochs == 1 &&
+         data.person_rounds.value_or(1) == 1;
+}
 
 Options infer_options(InferConfig& config) {
   config.loss = "huber:1.345";

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "console/command.hpp"
-#include "protocol/aggregated/ldp_sgd.hpp"
-#include "protocol/decentralized/mixer.hpp"
-#include "run/settings/learning_config.hpp"
+#include "protocol/aggregated/ldp_sgd_settings.hpp"
+#include "protocol/decentralized/settings.hpp"
 #include "run/settings/tuned_config.hpp"
 
 namespace starling {
+
+struct Manual;
 
 /// Steps for each coefficient without which asymptotic intervals mean nothing.
 inline constexpr Round least_steps_each = 30;
@@ -67,10 +67,7 @@ struct InferConfig : TunedConfig {
     return bias == BiasChoice::remove || (plug_in && trust == PlugInTrust::local && one_price && loss != "squared");
   }
   /// Whether releases of directions stand alone, each record in one of them, so that their noise can be correlated.
-  [[nodiscard]] bool may_correlate() const {
-    return privacy.mechanism_row().gaussian() && !plug_in && bias == BiasChoice::keep && data.epochs == 1 &&
-           data.person_rounds.value_or(1) == 1;
-  }
+  [[nodiscard]] bool may_correlate() const;
   /// Whether what the user left open of the tuned options is chosen. Long steps over a graph keep clients apart, so
   /// that there it has to be asked for.
   [[nodiscard]] bool tunes() const { return tune.value_or(!decentralized()); }

@@ -6,18 +6,30 @@
 #include <limits>
 #include <numbers>
 
+#include "column_check.hpp"
 #include "core/numerics/kernels.hpp"
 #include "data/generators/synthetic.hpp"
 #include "graph/analysis/analysis.hpp"
+#include "infer_engine.hpp"
 #include "infer_rule.hpp"
+#include "inference/path_intervals.hpp"
+#include "methods/infer/intervals/interval_results.hpp"
+#include "methods/omd/step_cap_choice.hpp"
+#include "model/mallows_model.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 #include "privacy/parts.hpp"
+#include "protocol/aggregated/newton.hpp"
+#include "protocol/aggregated/plug_in_sums.hpp"
 #include "run/play_at_root.hpp"
+#include "run/privacy/run_pairs.hpp"
 #include "run/settings/schedule_options.hpp"
 #include "run/settings/source_options.hpp"
+#include "run/stages/run_context.hpp"
 #include "run/tuning/column_constants.hpp"
 #include "run/tuning/rule_settings.hpp"
 #include "run/tuning/settings_by_rule.hpp"
 #include "run/tuning/tuned_settings.hpp"
+#include "warm_up.hpp"
 
 namespace starling {
 
@@ -42,6 +54,10 @@ InferMethod::InferMethod(RunContext& run, RunHome& home, Configured<InferConfig>
   run_.settle();
   run_.open_model([this] { open_model(); });
   agree_on_model();
+}
+
+std::string InferMethod::digest_of_inputs(const std::string& of_all_methods) const {
+  return of_all_methods + digest_of(config_.step_cap);
 }
 
 void InferMethod::open_graph() {
@@ -175,7 +191,8 @@ void InferMethod::look_at_columns() {
   const bool may_look = unprotected() && run_.metrics_policy().shared() && run_.inputs.dataset.replayable &&
                         !run_.inputs.dataset.is_public;
   // Newton's method without noise takes any scales.
-  parts_.columns.emplace(config_.data, run_.inputs.dataset.shape, may_look && !config_.newton());
+  parts_.columns =
+      std::make_unique<ColumnCheck>(config_.data, run_.inputs.dataset.shape, may_look && !config_.newton());
   if (!may_look || run_.inputs.client_count() == 0) return;
   const Dataset again = run_.inputs.opened_again(config_.data);
   refuse_constant_columns(
@@ -211,7 +228,7 @@ void InferMethod::agree_on_model() {
   const bool standardised = run_.inputs.dataset.constants && !run_.inputs.dataset.constants->standardisation.empty();
   const bool all_standardised = !run_.agreement.all(declare_public(!standardised)) &&
                                 run_.agreement.all(declare_public(standardised || run_.inputs.client_count() == 0));
-  parts_.interval_facts.emplace(IntervalFacts{
+  parts_.interval_facts = std::make_unique<IntervalFacts>(IntervalFacts{
       run_.agreement, *run_.inputs.layout, config_, dimension_, parts_.coefficient_names(run_.inputs.dataset.shape),
       std::move(records), correlation_.has_value(), all_standardised, run_.inputs.dataset.constants,
       path_tells_scales(), features_left_out(run_.agreement, run_.inputs.dataset)});
@@ -244,7 +261,8 @@ void InferMethod::choose_steps() {
   if (config_.warmup_share > 0) {
     const Round rounds =
         std::max<Round>(1, std::llround(config_.warmup_share * static_cast<double>(config_.sgd.steps)));
-    parts_.warm_up.emplace(config_, run_.inputs.dataset, parts_.loss->link() == Link::identity, rounds);
+    parts_.warm_up =
+        std::make_unique<WarmUp>(config_, run_.inputs.dataset, parts_.loss->link() == Link::identity, rounds);
     config_.burn_in += rounds;  // their models do not count: there are none
   }
   if (config_.newton()) return;

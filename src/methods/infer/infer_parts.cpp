@@ -1,6 +1,22 @@
-#include "infer_method.hpp"
+#include "infer_parts.hpp"
+
+#include "column_check.hpp"
+#include "core/client_weights.hpp"
+#include "data/serving/dataset.hpp"
+#include "graph/schedule.hpp"
+#include "infer_config.hpp"
+#include "infer_engine.hpp"
+#include "methods/infer/intervals/interval_results.hpp"
+#include "model/mallows_model.hpp"
+#include "run/privacy/run_privacy.hpp"
+#include "run/stages/method.hpp"
+#include "run/stages/run_context.hpp"
+#include "warm_up.hpp"
 
 namespace starling {
+
+InferParts::InferParts(InferConfig& of_run) : config(of_run) {}
+InferParts::~InferParts() = default;
 
 std::vector<std::string> InferParts::coefficient_names(const DataShape& shape) const {
   std::vector<std::string> names = shape.names;

@@ -1,13 +1,22 @@
 // The steps and results of `starling infer`.
 #include <cmath>
 
+#include "column_check.hpp"
+#include "infer_engine.hpp"
 #include "infer_method.hpp"
-#include "interval_results.hpp"
+#include "intervals/interval_results.hpp"
 #include "methods/methods.hpp"
+#include "model/mallows_model.hpp"
 #include "output/figures/effective_weights.hpp"
+#include "output/model_file/saved_model.hpp"
+#include "output/network_reporter.hpp"
+#include "output/progress_printer.hpp"
 #include "report/pictures/pictures.hpp"
+#include "report/summary.hpp"
 #include "run/life_cycle.hpp"
+#include "run/privacy/run_privacy.hpp"
 #include "run/results/run_results.hpp"
+#include "run/stages/run_context.hpp"
 
 namespace starling {
 

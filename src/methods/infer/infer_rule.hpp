@@ -10,7 +10,7 @@
 #include "data/serving/dataset.hpp"
 #include "infer_config.hpp"
 #include "loss/loss.hpp"
-#include "report/summary.hpp"
+#include "report/tuning.hpp"
 
 namespace starling {
 

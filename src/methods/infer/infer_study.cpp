@@ -5,11 +5,20 @@
 
 #include "core/text/spec.hpp"
 #include "data/generators/synthetic.hpp"
+#include "data/serving/dataset.hpp"
 #include "files/tell_user.hpp"
+#include "infer_engine.hpp"
 #include "infer_method.hpp"
+#include "methods/infer/intervals/interval_results.hpp"
 #include "output/intervals/study.hpp"
+#include "output/network_reporter.hpp"
+#include "output/progress_printer.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/statement/statement.hpp"
+#include "run/privacy/run_privacy.hpp"
 #include "run/results/result_files.hpp"
 #include "run/results/run_results.hpp"
+#include "run/stages/run_context.hpp"
 
 namespace starling {
 

@@ -1,8 +1,12 @@
+#include "warm_up.hpp"
+
 #include <cmath>
 #include <numbers>
 
 #include "core/numerics/kernels.hpp"
-#include "infer_method.hpp"
+#include "data/serving/dataset.hpp"
+#include "infer_config.hpp"
+#include "infer_engine.hpp"
 
 namespace starling {
 
@@ -12,6 +16,10 @@ namespace {
 constexpr std::size_t most_features = 500;
 
 }  // namespace
+
+MomentSums WarmUp::sums() const {
+  return {dataset_.shape.features, label_};
+}
 
 SecondPart WarmUp::part() const {
   const double records = static_cast<double>(rounds_) * static_cast<double>(config_.data.batch);

@@ -6,8 +6,14 @@
 #include <set>
 #include <vector>
 
+#include "core/boundary.hpp"
+#include "core/clients/membership.hpp"
 #include "core/numerics/kernels.hpp"
+#include "graph/overlays/overlays.hpp"
 #include "graph/parents.hpp"
+#include "protocol/decentralized/omd.hpp"
+#include "run/stages/run_context.hpp"
+#include "run_graph.hpp"
 
 namespace starling {
 

@@ -3,11 +3,11 @@
 
 #include <cstddef>
 
-#include "protocol/decentralized/omd.hpp"
-#include "run/stages/run_context.hpp"
-#include "run_graph.hpp"
-
 namespace starling {
+
+class DecentralizedOmd;
+class RunContext;
+class RunGraph;
 
 /// Gives local clients that join the mean models of their in-neighbours (docs/methods/decentralized.md, "Clients that
 /// join"). The state of `omd`, of models of `dimension` numbers, lacks change number `first` of the members and all

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "codec/quantiser.hpp"
+#include "console/command.hpp"
 #include "data/serving/partition.hpp"
 #include "graph/topology.hpp"
 #include "loss/loss.hpp"

@@ -5,14 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "console/command.hpp"
-#include "output/model_average.hpp"
-#include "protocol/decentralized/omd.hpp"
+#include "output/averaging.hpp"
+#include "protocol/decentralized/settings.hpp"
 #include "run/settings/constraint_options.hpp"
 #include "run/settings/schedule_options.hpp"
 #include "run/settings/tuned_config.hpp"
 
 namespace starling {
+
+struct Manual;
 
 enum class RegretChoice { none, static_regret, dynamic, both };
 

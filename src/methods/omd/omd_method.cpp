@@ -5,13 +5,26 @@
 
 #include "core/numerics/kernels.hpp"
 #include "regret/regret.hpp"
+#include "run/inputs/inputs.hpp"
+#include "run/inputs/start_models.hpp"
+#include "run/privacy/noise_keys.hpp"
+#include "run/privacy/run_pairs.hpp"
 #include "run/settings/source_options.hpp"
+#include "run/stages/run_context.hpp"
+#include "run/tuning/releases/tuned_method.hpp"
 #include "run/tuning/rule_settings.hpp"
+#include "run/tuning/settings_by_rule.hpp"
 #include "run/tuning/score_share.hpp"
 #include "run_canaries.hpp"
+#include "run_constraints.hpp"
+#include "run_graph.hpp"
+#include "step_cap_choice.hpp"
 #include "tuning.hpp"
 
 namespace starling {
+
+OmdParts::OmdParts(OmdConfig& of_run) : config(of_run) {}
+OmdParts::~OmdParts() = default;
 
 OmdMethod::OmdMethod(RunContext& run, RunHome& home, Configured<OmdConfig>& configuration)
     : Method(run, home), configuration_(configuration) {
@@ -27,6 +40,10 @@ OmdMethod::OmdMethod(RunContext& run, RunHome& home, Configured<OmdConfig>& conf
   run_.open_model([this] { open_model(); });
   run_.agree_on_own_start(parts_.model.get());
   agree_on_model();
+}
+
+std::string OmdMethod::digest_of_inputs(const std::string& of_all_methods) const {
+  return of_all_methods + parts_.graph->digest_at_first() + digest_of(cap_at_first_);
 }
 
 void OmdMethod::open_data() {
@@ -238,7 +255,8 @@ void OmdMethod::open_constraints() {
     facts.scores = parts_.loss->scores();
     facts.names = run_.inputs.dataset.shape.names;
   }
-  parts_.constraints.emplace(config_.constraints, facts, config_.omd.rounds, config_.privacy.protects());
+  parts_.constraints =
+      std::make_unique<RunConstraints>(config_.constraints, facts, config_.omd.rounds, config_.privacy.protects());
   parts_.constraints->set_steps(config_.omd);
   check_constraints();
   if (config_.constraints.shared) {

@@ -7,39 +7,24 @@
 #include <string>
 
 #include "omd_config.hpp"
-#include "run/inputs/start_models.hpp"
-#include "run/privacy/run_pairs.hpp"
+#include "omd_parts.hpp"
+#include "run/settings/configuration.hpp"
 #include "run/stages/method.hpp"
-#include "run/stages/run_home.hpp"
-#include "run/tuning/settings_by_rule.hpp"
-#include "run_constraints.hpp"
-#include "run_graph.hpp"
-#include "step_cap_choice.hpp"
 
 namespace starling {
 
-/// Graph, model and start of a run of mirror descent, once they are settled. Loss and model are null under --loss none.
-struct OmdParts {
-  OmdConfig& config;
-  std::unique_ptr<RunGraph> graph = nullptr;
-  std::unique_ptr<Domain> domain = nullptr;
-  std::unique_ptr<MirrorMap> mirror = nullptr;
-  std::unique_ptr<Loss> loss = nullptr;
-  std::unique_ptr<Model> model = nullptr;
-  std::optional<RunConstraints> constraints = {};
-  Released<Columns> start = declare_public(Columns());  ///< the protocol takes it
-  std::optional<Released<Columns>> kept_start = {};     ///< of `--start-records`
-  double share_of_start = 0;                            ///< in the final models
-};
+class RunPairs;
+struct PairClients;
+struct RuleFacts;
+struct StartModels;
+struct TunedMethod;
 
 class OmdMethod final : public Method {
  public:
   OmdMethod(RunContext& run, RunHome& home, Configured<OmdConfig>& configuration);
 
   [[nodiscard]] RunFacts privacy_facts() override;
-  [[nodiscard]] std::string digest_of_inputs(const std::string& of_all_methods) const override {
-    return of_all_methods + parts_.graph->digest_at_first() + digest_of(cap_at_first_);
-  }
+  [[nodiscard]] std::string digest_of_inputs(const std::string& of_all_methods) const override;
   [[nodiscard]] std::unique_ptr<Play> make(const BegunRun& begun) override;
 
  private:

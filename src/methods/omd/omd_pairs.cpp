@@ -3,7 +3,13 @@
 #include <cmath>
 #include <set>
 
+#include "loss/loss.hpp"
+#include "model/model.hpp"
 #include "omd_method.hpp"
+#include "run/privacy/run_pairs.hpp"
+#include "run/stages/run_context.hpp"
+#include "run_constraints.hpp"
+#include "run_graph.hpp"
 #include "tuning.hpp"
 
 namespace starling {

@@ -54,6 +54,12 @@ RunGraph::RunGraph(OmdConfig& config, const GraphClients& clients, std::unique_p
   digest_ = schedule_->digest();
 }
 
+RunGraph::~RunGraph() = default;
+
+void RunGraph::make_schedule() {
+  make_schedule(base());
+}
+
 std::unique_ptr<Graph> RunGraph::base() const {
   if (config_.topology) return read_graph(*config_.topology);
   return make_graph(usual_family, clients_.at_first, WeightRule::sender);

@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "core/clients/membership.hpp"
-#include "graph/graph.hpp"
-#include "graph/overlays/overlays.hpp"
-#include "omd_config.hpp"
+#include "core/links.hpp"
+#include "graph/schedule.hpp"
 
 namespace starling {
+
+class Graph;
+class GraphOfSome;
+struct OmdConfig;
 
 /// The clients of a run over a graph.
 struct GraphClients {
@@ -30,6 +33,8 @@ class RunGraph {
   RunGraph(OmdConfig& config, const GraphClients& clients, std::unique_ptr<Graph> topology,
            std::vector<std::string>& notes);
 
+  ~RunGraph();
+
   [[nodiscard]] Schedule& schedule() { return *schedule_; }
   /// The graph of all clients, without absences and losses.
   [[nodiscard]] std::unique_ptr<Graph> base() const;
@@ -42,7 +47,7 @@ class RunGraph {
   /// Whether every client has a mass of 1 in every round of that schedule.
   [[nodiscard]] bool even_masses_at_first() const { return even_masses_at_first_; }
   /// Makes the schedule anew, for another number of exchanges a round.
-  void make_schedule() { make_schedule(base()); }
+  void make_schedule();
   /// The graph of a family that --rewire has named, for the clients that are there. Throws UsageError if it does not
   /// connect them.
   [[nodiscard]] std::unique_ptr<GraphOfSome> rewired() const;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "graph/graph.hpp"
 #include "graph/masses.hpp"
 #include "protocol/decentralized/step_cap.hpp"
 

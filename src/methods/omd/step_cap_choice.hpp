@@ -3,12 +3,14 @@
 
 #include <string>
 
-#include "graph/graph.hpp"
-#include "net/agreement.hpp"
-#include "protocol/decentralized/mixer.hpp"
-#include "protocol/decentralized/omd.hpp"
+#include "protocol/decentralized/settings.hpp"
 
 namespace starling {
+
+class Agreement;
+class Graph;
+class Schedule;
+struct MixingSettings;
 
 /// Whether push-sum over this graph leaves every client a mass of 1: sender and receiver weights both sum to one.
 [[nodiscard]] bool keeps_masses_even(const Graph& graph);

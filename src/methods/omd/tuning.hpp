@@ -9,7 +9,7 @@
 #include "omd_config.hpp"
 #include "privacy/pairs/pair_noise.hpp"
 #include "protocol/decentralized/learning_rule.hpp"
-#include "report/summary.hpp"
+#include "report/tuning.hpp"
 
 namespace starling {
 

@@ -6,10 +6,13 @@
 
 #include "batch_file.hpp"
 #include "codec/quantiser.hpp"
+#include "console/command.hpp"
 #include "core/text/limits.hpp"
 #include "core/text/spec.hpp"
 #include "data/serving/partition.hpp"
 #include "loss/loss.hpp"
+#include "privacy/charge.hpp"
+#include "privacy/mechanism.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run/settings/source_options.hpp"
 

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "console/command.hpp"
-#include "protocol/renewable/renewable.hpp"
+#include "protocol/renewable/renewable_settings.hpp"
 #include "run/settings/tuned_config.hpp"
 
 namespace starling {
+
+struct Manual;
 
 enum class RenewableVariant { online, offline, offline_one_step, private_paper, private_sums };
 enum class TrustChoice { local, pairs, central, masked };

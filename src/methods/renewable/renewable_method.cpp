@@ -12,15 +12,23 @@
 #include "data/generators/synthetic.hpp"
 #include "files/number_rows.hpp"
 #include "files/tell_user.hpp"
+#include "graph/families/families.hpp"
+#include "graph/graph.hpp"
+#include "model/curved_model.hpp"
 #include "privacy/correlation.hpp"
 #include "privacy/mechanism/masked_gaussian.hpp"
 #include "privacy/mechanism/masking.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 #include "privacy/mechanism/paper_perturbation.hpp"
+#include "protocol/curvature/block_curvature.hpp"
+#include "protocol/renewable/renewable_clients.hpp"
 #include "run/inputs/start_models.hpp"
 #include "run/play_at_root.hpp"
 #include "run/privacy/noise_keys.hpp"
+#include "run/privacy/run_pairs.hpp"
 #include "run/settings/model_choice.hpp"
 #include "run/settings/source_options.hpp"
+#include "run/stages/run_context.hpp"
 #include "run/tuning/column_constants.hpp"
 #include "run/tuning/settings_by_rule.hpp"
 #include "run/tuning/tuned_settings.hpp"
@@ -47,6 +55,9 @@ double class_label(double raw, std::size_t classes) {
 }
 
 }  // namespace
+
+RenewableParts::RenewableParts(RenewableConfig& of_run) : config(of_run) {}
+RenewableParts::~RenewableParts() = default;
 
 RenewableMethod::RenewableMethod(RunContext& run, RunHome& home, Configured<RenewableConfig>& configuration)
     : Method(run, home), configuration_(configuration) {

@@ -6,19 +6,34 @@
 #include <string>
 #include <vector>
 
-#include "privacy/mechanism/paper_perturbation.hpp"
+#include "core/boundary.hpp"
+#include "core/columns.hpp"
 #include "renewable_config.hpp"
-#include "run/privacy/run_pairs.hpp"
+#include "run/settings/configuration.hpp"
 #include "run/stages/method.hpp"
-#include "run/stages/run_home.hpp"
 
 namespace starling {
 
+class CurvedLoss;
+class CurvedModel;
+class Protection;
+class RunPairs;
+struct HistogramShares;
+struct PaperTerms;
+struct ReleaseSettings;
+struct SecondPart;
+struct TunedMethod;
+struct TunedValue;
+enum class TrustModel;
+
 /// Loss, model and start of a run of renewable estimation, once they are settled.
 struct RenewableParts {
+  explicit RenewableParts(RenewableConfig& of_run);
+  ~RenewableParts();
+
   RenewableConfig& config;
-  std::unique_ptr<CurvedLoss> loss = nullptr;
-  std::unique_ptr<CurvedModel> model = nullptr;
+  std::unique_ptr<CurvedLoss> loss;
+  std::unique_ptr<CurvedModel> model;
   Vector given_curvature = {};  ///< K packed triangles of a record, from a file; empty without it
   Released<Vector> start = declare_public(Vector());
   std::vector<std::size_t> left_out = {};  ///< features whose columns released constants leave out, ascending

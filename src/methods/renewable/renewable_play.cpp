@@ -7,16 +7,23 @@
 #include "core/numerics/distributions.hpp"
 #include "files/tell_user.hpp"
 #include "methods/methods.hpp"
+#include "output/directory/owners_file.hpp"
 #include "output/intervals/interval.hpp"
+#include "output/model_file/saved_model.hpp"
 #include "privacy/mechanism/masking.hpp"
+#include "privacy/statement/statement.hpp"
+#include "privacy/statement/trust.hpp"
 #include "protocol/person_model.hpp"
 #include "protocol/renewable/offline_renewable.hpp"
 #include "protocol/renewable/online_renewable.hpp"
 #include "protocol/renewable/paper_renewable.hpp"
 #include "protocol/renewable/private_renewable.hpp"
 #include "renewable_method.hpp"
+#include "report/summary.hpp"
+#include "run/identity/introductions.hpp"
 #include "run/life_cycle.hpp"
 #include "run/play_at_root.hpp"
+#include "run/privacy/run_privacy.hpp"
 
 namespace starling {
 

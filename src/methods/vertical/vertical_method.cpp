@@ -3,6 +3,8 @@
 #include "methods/methods.hpp"
 #include "methods/vertical/setting/model_parts.hpp"
 #include "run/life_cycle.hpp"
+#include "run/privacy/run_facts.hpp"
+#include "run/stages/play.hpp"
 
 namespace starling {
 
@@ -25,6 +27,10 @@ VerticalMethod::VerticalMethod(RunContext& run, RunHome& home, Configured<Vertic
     check_start();
   });
   agree_on_start();
+}
+
+std::unique_ptr<Play> VerticalMethod::make(const BegunRun& begun) {
+  return protocol_->make(begun, *this);
 }
 
 /// The parties of the data, those asked for, or one for each rank beside rank 0.

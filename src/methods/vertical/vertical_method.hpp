@@ -11,8 +11,10 @@
 #include "methods/vertical/setting/protocol_setup.hpp"
 #include "methods/vertical/setting/vertical_config.hpp"
 #include "methods/vertical/setting/vertical_setting.hpp"
+#include "output/model_file/saved_model.hpp"
+#include "run/settings/configuration.hpp"
 #include "run/stages/method.hpp"
-#include "run/stages/run_home.hpp"
+#include "run/stages/run_context.hpp"
 
 namespace starling {
 
@@ -24,7 +26,7 @@ class VerticalMethod final : public Method {
   [[nodiscard]] std::string digest_of_inputs(const std::string& of_all_methods) const override {
     return records_.digest_of_inputs(of_all_methods);
   }
-  [[nodiscard]] std::unique_ptr<Play> make(const BegunRun& begun) override { return protocol_->make(begun, *this); }
+  [[nodiscard]] std::unique_ptr<Play> make(const BegunRun& begun) override;
 
  private:
   void place_parties();

@@ -3,8 +3,10 @@
 
 #include <fmt/ranges.h>
 
+#include "data/generators/synthetic.hpp"
 #include "data/source.hpp"
 #include "methods/vertical/setting/model_parts.hpp"
+#include "run/settings/configuration.hpp"
 #include "vertical_method.hpp"
 
 namespace starling {

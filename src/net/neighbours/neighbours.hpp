@@ -10,6 +10,7 @@
 
 #include "core/boundary.hpp"
 #include "core/links.hpp"
+#include "net/neighbours/exchange_way.hpp"
 #include "net/traffic.hpp"
 #include "net/world.hpp"
 
@@ -23,14 +24,6 @@ enum class PlanUse { fixed_graph, repeating_graph, changing_graph };
 
 /// Whether a sender's vector is the same for all of its out-neighbours, or each edge has its own.
 enum class Parcels { per_sender, per_edge };
-
-/// Transport of vectors between ranks of one host. Vectors to other hosts travel as messages. The choice changes no
-/// result.
-enum class ExchangeWay {
-  automatic,  ///< windows if the system has memory to share, else messages
-  messages,
-  windows,  ///< memory that the ranks of a host share: receivers read vectors in their senders' memory
-};
 
 /// Vectors of all in-neighbours after an exchange, by reference. Vectors of clients of this rank lie in the block that
 /// they were sent from. All others lie in a buffer, or in the windows of their senders.

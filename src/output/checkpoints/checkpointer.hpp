@@ -6,67 +6,17 @@
 
 #include <chrono>
 #include <deque>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "checkpoint.hpp"
 #include "core/snapshot.hpp"
+#include "kept_parts.hpp"
 #include "net/milestones.hpp"
-#include "output/checkpoints/checkpoint.hpp"
+#include "pace.hpp"
 #include "protocol/observer.hpp"
 
 namespace starling {
-
-/// The parts of a checkpoint, in order.
-class KeptParts {
- public:
-  /// Adds a part; a reference is kept. An object with `leave_out()` is told which rounds are not played. An object with
-  /// `files()` names files that the checkpoint depends on. They only grow, and persisting the object makes them
-  /// durable.
-  template <class T>
-  void add(const std::string& name, T& object) {
-    parts_.push_back(part(name, object));
-    if constexpr (requires { object.files(); }) {
-      for (const std::string& file : object.files()) files_.push_back(file);
-    }
-    if constexpr (requires { object.leave_out(Round()); }) {
-      leaving_out_.push_back([&object](Round end) { object.leave_out(end); });
-    }
-  }
-  /// Adds a part that is read before all others.
-  template <class T>
-  void put_first(const std::string& name, T& object) {
-    parts_.insert(parts_.begin(), part(name, object));
-  }
-  /// Tells all parts that rounds before `end` that were not played will not be played.
-  void leave_out(Round end) const {
-    for (const auto& part : leaving_out_) part(end);
-  }
-  [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
-  void persist(Snapshot& snapshot) const {
-    for (const auto& part : parts_) part(snapshot);
-  }
-
- private:
-  template <class T>
-  [[nodiscard]] static std::function<void(Snapshot&)> part(const std::string& name, T& object) {
-    return [name, &object](Snapshot& snapshot) {
-      snapshot.part(name);
-      snapshot(object);
-    };
-  }
-  std::vector<std::function<void(Snapshot&)>> parts_;
-  std::vector<std::function<void(Round)>> leaving_out_;
-  std::vector<std::string> files_;
-};
-
-/// The interval of checkpoints, in rounds or seconds. With neither, one is written when a signal stops the run.
-struct CheckpointPace {
-  Round rounds = 0;
-  double seconds = 0;
-  [[nodiscard]] bool any() const { return rounds > 0 || seconds > 0; }
-};
 
 /// The checkpointer. It must be the last observer.
 class Checkpointer final : public Observer {

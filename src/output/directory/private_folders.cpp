@@ -4,6 +4,8 @@
 #include <sstream>
 #include <sys/stat.h>
 
+#include <fmt/format.h>
+
 #include "core/text/exact_number.hpp"
 #include "files/durable_file.hpp"
 #include "output/directory/run_identity.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "files/round_values.hpp"
-#include "privacy/mechanism.hpp"
+#include "privacy/unit.hpp"
 
 namespace starling {
 

@@ -5,6 +5,9 @@
 #include <limits>
 #include <sstream>
 
+#include "privacy/mechanism.hpp"
+#include "privacy/unit.hpp"
+
 namespace starling {
 
 namespace {

@@ -11,9 +11,10 @@
 
 #include "core/snapshot.hpp"
 #include "privacy/accounting/accounting.hpp"
-#include "privacy/mechanism.hpp"
 
 namespace starling {
+
+class Protection;
 
 /// Releases counted by their price. Where there are more than 1024 different ones, prices are rounded up to fewer and
 /// fewer binary digits, so that memory and the work of composing stay bounded; figures then err on the safe side, by a

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "privacy/mechanism.hpp"
+
 namespace starling {
 
 namespace {

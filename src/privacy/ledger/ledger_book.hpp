@@ -14,7 +14,7 @@
 #include "privacy/accumulation.hpp"
 #include "privacy/charge.hpp"
 #include "privacy/client_range.hpp"
-#include "privacy/mechanism.hpp"
+#include "privacy/unit.hpp"
 
 namespace starling {
 

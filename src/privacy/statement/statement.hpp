@@ -12,17 +12,10 @@
 #include "privacy/audit/one_run.hpp"
 #include "privacy/identity/members.hpp"
 #include "privacy/mechanism.hpp"
+#include "privacy/statement/terms.hpp"
 #include "privacy/statement/trust.hpp"
 
 namespace starling {
-
-/// The source of the clients' noise keys. With `seed` (a public number), anybody can remove the noise.
-enum class NoiseKeyPolicy { random, seed, file };
-
-/// "random", "seed" or "file".
-[[nodiscard]] const char* name_of(NoiseKeyPolicy policy);
-/// "record", "component" or "person".
-[[nodiscard]] const char* name_of(PrivacyUnit unit);
 
 /// The ledger of a run.
 struct LedgerReport {
@@ -47,10 +40,6 @@ struct BudgetReport {
   std::int64_t stopped = 0;            ///< number of clients that it stopped
   std::optional<Round> stopped_after;  ///< rounds after which it stopped the first client
 };
-
-/// The values in the second histograms of a run: norms of records, labels, all columns within their ranges, or either
-/// norms or columns, where the settings of a run do not tell these apart.
-enum class Counted { norms, labels, columns, norms_or_columns };
 
 /// Histograms of all records, released once before the first round, or sums over them after the last (NoisyCounts).
 struct HistogramReport {

@@ -8,7 +8,8 @@
 
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/keys/release_path.hpp"
-#include "privacy/mechanism.hpp"
+#include "privacy/statement/terms.hpp"
+#include "privacy/unit.hpp"
 
 namespace starling {
 
@@ -89,12 +90,6 @@ struct VerticalTrust {
     return parties + (labels_known_to_all ? 0 : 1);
   }
 };
-
-/// The messages between ranks that are encrypted and authenticated.
-enum class SealedMessages { none, one_host, between_hosts, all };
-
-/// "off", "one host", "between hosts" or "all".
-[[nodiscard]] const char* name_of(SealedMessages sealed);
 
 struct Trust {
   TrustModel model = TrustModel::local;

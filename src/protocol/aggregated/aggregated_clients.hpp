@@ -7,6 +7,7 @@
 
 #include "data/stream.hpp"
 #include "model/model.hpp"
+#include "privacy/keys/keys.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "protocol/observer.hpp"
 

@@ -16,21 +16,9 @@
 #include "net/agreement.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
 #include "protocol/constraints/constraint_set.hpp"
+#include "protocol/constraints/dual_settings.hpp"
 
 namespace starling {
-
-enum class DualMethod {
-  saddle,  ///< regularised multipliers λ, raised by gradient ascent (dissertation, chapter 3)
-  queue,   ///< virtual queues Q (dissertation, chapter 4)
-};
-
-struct DualSettings {
-  DualMethod method = DualMethod::saddle;
-  double regularisation = 0.1;                            ///< γ ≥ 0 of the saddle point
-  double step = 1;                                        ///< ρ > 0 of the saddle point: dual steps are ρ η_t
-  double most = std::numeric_limits<double>::infinity();  ///< Λ: λ stays in [0, Λ]
-  double caution = 1;                                     ///< V' > 0 of the queue: weight of the loss
-};
 
 /// The next multiplier: λ ← max(0, λ + ρ η_t (c − γ η_t λ)), at most Λ (docs/methods/constraints.md, "Saddle point";
 /// dissertation, algorithm of chapter 3, step 14).
@@ -39,12 +27,6 @@ struct DualSettings {
 /// The next queue: Q ← max(0, Q + c̃) (docs/methods/constraints.md, "Virtual queue"; dissertation, algorithm of chapter
 /// 4, step 11).
 [[nodiscard]] double next_queue(double queue, double c);
-
-/// Release of constraints that depend on records.
-enum class PrivateConstraint {
-  separate,   ///< two releases: ∇f, and the data vector â
-  composite,  ///< two releases: ∇f + λ∇c, clipped as one vector, and the scalar c
-};
 
 /// The constraints and duals of one rank's clients. In each round call, for a client that steps, arrive() before its
 /// gradient is computed and bend() after the release.

@@ -2,39 +2,16 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
-#include <string>
 
 #include "core/boundary.hpp"
 #include "core/snapshot.hpp"
 #include "graph/schedule.hpp"
-#include "net/neighbours/neighbours.hpp"
 #include "protocol/observer.hpp"
 #include "protocol/time_shares.hpp"
+#include "settings.hpp"
 
 namespace starling {
-
-enum class Mixing {
-  push_sum,  ///< sender weights sum to one; unbiased on any digraph
-  plain,     ///< for receiver weights that sum to one; biased on an unbalanced digraph
-};
-
-struct MixingSettings {
-  Mixing mixing = Mixing::push_sum;
-  double lazy = 0;       ///< share of its mass that a client keeps before it splits the rest
-  int gossip_steps = 1;  ///< exchanges per round; each is the next step of the graph's schedule
-  /// Whether messages are `RunningSums`, for links that lose messages unnoticed. Push-sum only.
-  bool running_sums = false;
-  /// Most seconds that a round waits for in-neighbours; 0: none. Without a value a round waits for all of them: only
-  /// then are rounds in step, and the bits the same in every run.
-  std::optional<double> deadline = {};
-  /// Transport of vectors between ranks where rounds are in step; changes no result. Running sums go as messages.
-  ExchangeWay exchange = ExchangeWay::automatic;
-  /// Quantiser of messages (`RoundedMessages`). Other than `double` for push-sum in step and without running sums only.
-  std::string precision = "double";
-  [[nodiscard]] bool rounds_messages() const { return precision != "double"; }
-};
 
 /// Least mass that is split and that a model is made from. Rounding leaves as much of an average mass of 1 that was
 /// given away. A client with less shows its last model until it has more.

@@ -15,10 +15,10 @@
 #include "data/stream.hpp"
 #include "mirror/mirror.hpp"
 #include "mirror/positive_coordinates.hpp"
-#include "model/squared_penalty.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "protocol/constraints/long_term_constraints.hpp"
 #include "protocol/decentralized/mixer.hpp"
+#include "protocol/decentralized/settings.hpp"
 #include "protocol/observer.hpp"
 #include "protocol/step_schedule.hpp"
 
@@ -93,23 +93,6 @@ class StepDebt {
   Vector debt_;
   Vector credit_;
   Vector forgone_;  ///< credit that will never be taken
-};
-
-/// Settings of a run; η_t is `step_at(t)` of the step schedule.
-struct OmdSettings : StepSchedule {
-  Round rounds = 1;
-  Round first_round = 0;  ///< rounds before are left out
-  double step_cap = 1;    ///< κ: no step is longer than κ times the first (step debt)
-  /// Behaviour of a client in a round that it sits out.
-  enum class Absent { steps, freezes } absent = Absent::steps;
-  /// Whether a client that steps while absent plays the model of its last exchange until the next one: noise between
-  /// pairs is large in its own.
-  bool plays_mixed = false;
-  Round closing = 0;  ///< rounds of mixing alone that belong to the last round
-  SquaredPenalty l2;  ///< added after the release, since it depends on no record
-  /// N̄/(m T) where every record counts alike: gradients of the T batches of m records of a pass are that much shorter
-  /// than means over a full batch, and so is λx.
-  double l2_share = 1;
 };
 
 /// The parts by which a rank's clients learn from their streams; absent in a run that only averages (`--loss none`).

@@ -1,4 +1,6 @@
 // What a rule chose of the options that were left open, and the factor of scores.
+#include "report/tuning.hpp"
+
 #include "parts.hpp"
 
 namespace starling {

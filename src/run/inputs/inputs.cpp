@@ -13,14 +13,20 @@
 #include "core/text/per_client.hpp"
 #include "data/cells/number.hpp"
 #include "data/column_names.hpp"
+#include "data/formats/first_reading.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/memory_records.hpp"
 #include "data/serving/known_records.hpp"
 #include "data/serving/partition.hpp"
 #include "data/source.hpp"
 #include "files/tell_user.hpp"
+#include "graph/graph.hpp"
 #include "output/directory/owners_file.hpp"
+#include "privacy/ledger/served_rounds.hpp"
 #include "run/inputs/rank_key.hpp"
+#include "run/settings/configuration.hpp"
+#include "run/settings/learning_config.hpp"
+#include "run/settings/privacy_options.hpp"
 
 namespace starling {
 
@@ -37,6 +43,19 @@ std::optional<std::int64_t> most_records_of_clients(Agreement& agreement, const 
   constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
   const std::int64_t most = agreement.max(declare_public(dataset.most_records().value_or(endless)));
   return most == endless ? std::nullopt : std::optional(most);
+}
+
+RunInputs::RunInputs(World& world, const Configuration& configuration, std::vector<std::string>& notes)
+    : first_reading(std::make_shared<FirstReading>(0)),
+      world_(world),
+      agreement_(world),
+      configuration_(configuration),
+      notes_(notes) {}
+
+RunInputs::~RunInputs() = default;
+
+const LearningConfig& RunInputs::config() const {
+  return configuration_.common();
 }
 
 Client RunInputs::number_of_clients(std::optional<Client> of_topology) const {

@@ -11,17 +11,19 @@
 #include "core/boundary.hpp"
 #include "core/clients/membership.hpp"
 #include "core/links.hpp"
-#include "data/formats/first_reading.hpp"
 #include "data/serving/dataset.hpp"
-#include "graph/graph.hpp"
 #include "net/agreement.hpp"
 #include "net/world.hpp"
-#include "privacy/ledger/accounts.hpp"
-#include "privacy/statement/trust.hpp"
-#include "run/identity/introductions.hpp"
-#include "run/settings/configuration.hpp"
+#include "privacy/statement/terms.hpp"
 
 namespace starling {
+
+class Configuration;
+class FirstReading;
+class Graph;
+class Introductions;
+struct LearningConfig;
+struct ServedRounds;
 
 /// Rounds of a run over streams without end that says no number.
 inline constexpr Round rounds_of_endless_streams = 1000;
@@ -47,8 +49,8 @@ class RunInputs {
 
  public:
   /// Notes for the user are added to `notes`. Keeps references.
-  RunInputs(World& world, const Configuration& configuration, std::vector<std::string>& notes)
-      : world_(world), agreement_(world), configuration_(configuration), notes_(notes) {}
+  RunInputs(World& world, const Configuration& configuration, std::vector<std::string>& notes);
+  ~RunInputs();
 
   std::optional<EarlierStarts> earlier;  ///< of a run that goes on
   Membership members;                    ///< of a run that goes on: its clients, and those that are lost or have joined
@@ -57,7 +59,7 @@ class RunInputs {
   std::optional<Layout> layout;                  ///< once clients are placed
   SealedMessages sealed = SealedMessages::none;  ///< of runs with --members
   std::shared_ptr<const Introductions> introductions;  ///< of runs with --members, once introduce() is through
-  std::shared_ptr<FirstReading> first_reading = std::make_shared<FirstReading>(0);  ///< of all files of the run
+  std::shared_ptr<FirstReading> first_reading;         ///< of all files of the run
   Dataset dataset;
   std::vector<std::string> more_files;      ///< what the run learns from beside sources()
   std::vector<std::string> source_digests;  ///< digests_of_sources() of the records that were read
@@ -129,7 +131,7 @@ class RunInputs {
   void write_shared() const;
 
  private:
-  [[nodiscard]] const LearningConfig& config() const { return configuration_.common(); }
+  [[nodiscard]] const LearningConfig& config() const;
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   void open_again(const DataSettings& data);
   void open_records(const DataSettings& data);

@@ -5,6 +5,8 @@
 #include "owners_release.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/histograms/norm_histogram.hpp"
+#include "privacy/mechanism.hpp"
+#include "privacy/statement/statement.hpp"
 
 namespace starling {
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "net/agreement.hpp"
-#include "privacy/statement/statement.hpp"
+#include "privacy/keys/keys.hpp"
+#include "privacy/statement/terms.hpp"
 
 namespace starling {
 

@@ -9,9 +9,13 @@
 
 #include "core/check.hpp"
 #include "graph/graph.hpp"
+#include "net/agreement.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/mechanism/pair_keys.hpp"
 #include "privacy/pairs/pair_price.hpp"
+#include "privacy/statement/trust.hpp"
+#include "run/identity/introductions.hpp"
+#include "run/settings/privacy_options.hpp"
 
 namespace starling {
 

@@ -8,17 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "graph/schedule.hpp"
-#include "net/agreement.hpp"
-#include "privacy/ledger/accounts.hpp"
+#include "core/links.hpp"
 #include "privacy/mechanism/masking.hpp"
 #include "privacy/pairs/pair_graph.hpp"
 #include "privacy/pairs/pair_noise.hpp"
-#include "privacy/statement/trust.hpp"
-#include "run/identity/introductions.hpp"
-#include "run/settings/privacy_options.hpp"
 
 namespace starling {
+
+class Agreement;
+class Introductions;
+class Schedule;
+struct PairsTrust;
+struct PrivacyLoss;
+struct PrivacyOptions;
 
 /// Clients that are all paired with each other, where --pairs does not say otherwise.
 inline constexpr Client most_clients_of_all_pairs = 64;

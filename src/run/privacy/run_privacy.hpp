@@ -13,9 +13,11 @@
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/multipart_mechanism.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
-#include "privacy/statement/statement.hpp"
 
 namespace starling {
+
+struct BudgetReport;
+struct LedgerReport;
 
 /// A client's budget, what its ledger has, and what is left; all are ε, of what the budget limits.
 struct BudgetLeft {

@@ -6,6 +6,8 @@
 #include "core/text/per_client.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/mechanism/paper_perturbation.hpp"
+#include "privacy/statement/statement.hpp"
+#include "run/identity/introductions.hpp"
 #include "run_pairs.hpp"
 #include "run_privacy.hpp"
 

@@ -1,6 +1,8 @@
 // What a unit pays in a run in all, and what the budget has left for it.
 #include <algorithm>
 
+#include "privacy/mechanism.hpp"
+#include "privacy/mechanism/masking.hpp"
 #include "run_privacy.hpp"
 
 namespace starling {

@@ -5,6 +5,10 @@
 #include <optional>
 
 #include "privacy/correlation.hpp"
+#include "privacy/mechanism/masking.hpp"
+#include "run/inputs/inputs.hpp"
+#include "run/privacy/run_privacy.hpp"
+#include "run/stages/run_context.hpp"
 
 namespace starling {
 

@@ -2,9 +2,14 @@
 
 #include <filesystem>
 
+#include "data/serving/dataset.hpp"
+#include "data/stream.hpp"
 #include "files/tell_user.hpp"
+#include "output/directory/owners_file.hpp"
 #include "personal/personal_fit.hpp"
 #include "result_files.hpp"
+#include "run/stages/play.hpp"
+#include "run/stages/run_context.hpp"
 #include "run/tuning/joining_outlook.hpp"
 
 namespace starling {

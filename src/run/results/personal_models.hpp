@@ -6,6 +6,8 @@
 
 namespace starling {
 
+struct Recording;
+
 /// Fits a model to each of this rank's clients' records, around the run's model: private/<rank>/personal/<client>.h5,
 /// and a row of private/<rank>/personal.csv. Ranks get the run's model first, and communicate nothing after. A run that
 /// was `stopped` has none. `summary` is rank 0's. **Collective.** Throws DataError if the records have changed,

@@ -5,6 +5,7 @@
 
 #include "console/print.hpp"
 #include "core/text/per_client.hpp"
+#include "data/serving/dataset.hpp"
 #include "output/intervals/interval.hpp"
 #include "report/pictures/picture.hpp"
 #include "report/view/summary_view.hpp"

@@ -12,6 +12,8 @@
 
 namespace starling {
 
+struct Dataset;
+
 /// Completes a model that has kind, architecture and loss: by `parameters`, and by the preparation of
 /// the records from which it was learned.
 [[nodiscard]] SavedModel completed(SavedModel model, const Vector& parameters, const DataSettings& settings,

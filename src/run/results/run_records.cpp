@@ -1,7 +1,11 @@
 #include <filesystem>
 
+#include "net/mailboxes/mailboxes.hpp"
 #include "output/dashboards/openmetrics.hpp"
 #include "output/dashboards/tensorboard.hpp"
+#include "output/network_reporter.hpp"
+#include "output/progress_printer.hpp"
+#include "report/summary.hpp"
 #include "run_results.hpp"
 
 namespace starling {

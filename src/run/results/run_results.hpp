@@ -9,11 +9,16 @@
 
 #include "output/directory/run_directory.hpp"
 #include "output/model_recorder.hpp"
+#include "output/network_reporter.hpp"
+#include "output/progress_printer.hpp"
 #include "report/figures/figure.hpp"
 #include "run/stages/method.hpp"
 #include "run/stages/play.hpp"
 
 namespace starling {
+
+class Summary;
+struct LocalResults;
 
 /// Where a run's history goes besides history.csv.
 struct Dashboards {

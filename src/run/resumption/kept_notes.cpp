@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
+#include "report/view/json.hpp"
 
 namespace starling {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "privacy/metrics_policy.hpp"
-#include "report/summary.hpp"
+#include "report/tuning.hpp"
 
 namespace starling {
 

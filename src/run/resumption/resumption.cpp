@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/digest.hpp"
+#include "core/text/spec.hpp"
 #include "output/directory/file_gathering.hpp"
 
 namespace starling {

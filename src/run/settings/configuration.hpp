@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "options/options.hpp"
-#include "report/summary.hpp"
-#include "run/settings/learning_config.hpp"
+#include "report/tuning.hpp"
 
 namespace starling {
+
+struct LearningConfig;
 
 /// Options and the values that they are bound to. A value comes from the command line, a file, a default, the run that
 /// goes on, or a rule that chose it.

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/text/limits.hpp"
+#include "protocol/constraints/constraint_set.hpp"
 
 namespace starling {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "options/options.hpp"
-#include "protocol/constraints/long_term_constraints.hpp"
+#include "protocol/constraints/dual_settings.hpp"
 
 namespace starling {
 

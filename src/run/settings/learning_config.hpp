@@ -6,10 +6,10 @@
 
 #include "core/client_weights.hpp"
 #include "core/links.hpp"
-#include "data/serving/dataset.hpp"
-#include "net/neighbours/neighbours.hpp"
+#include "data/settings.hpp"
+#include "net/neighbours/exchange_way.hpp"
 #include "options/options.hpp"
-#include "output/checkpoints/checkpointer.hpp"
+#include "output/checkpoints/pace.hpp"
 #include "output/recorded.hpp"
 #include "privacy_options.hpp"
 #include "run/identity/identity_options.hpp"

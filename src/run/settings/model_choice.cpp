@@ -7,9 +7,15 @@
 #include "core/check.hpp"
 #include "core/text/names.hpp"
 #include "core/text/spec.hpp"
+#include "data/serving/dataset.hpp"
+#include "data/settings.hpp"
 #include "model/network/network_model.hpp"
+#include "output/model_file/saved_model.hpp"
+#include "privacy/unit.hpp"
+#include "privacy_options.hpp"
 #include "protocol/own_model/own_model.hpp"
 #include "protocol/own_model/row_model.hpp"
+#include "protocol/person_model.hpp"
 
 namespace starling {
 

@@ -6,17 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "data/serving/dataset.hpp"
-#include "loss/loss.hpp"
-#include "model/model.hpp"
 #include "model/network/network.hpp"
 #include "options/options.hpp"
-#include "output/model_file/saved_model.hpp"
-#include "privacy_options.hpp"
-#include "protocol/own_model/own_model.hpp"
-#include "protocol/person_model.hpp"
 
 namespace starling {
+
+class Loss;
+class Model;
+class OwnModel;
+class PersonModel;
+struct DataSettings;
+struct DataShape;
+struct PrivacyOptions;
+struct SavedModel;
 
 struct ModelChoice {
   enum class Kind { linear, location, perceptron, convolutional, own };

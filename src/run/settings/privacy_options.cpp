@@ -8,6 +8,7 @@
 #include "catalogue.hpp"
 #include "core/text/limits.hpp"
 #include "files/round_values.hpp"
+#include "privacy/metrics_policy.hpp"
 #include "privacy/statement/statement.hpp"
 #include "source_options.hpp"
 
@@ -154,6 +155,10 @@ void add_total_price(Options& options, PrivacyOptions& privacy) {
 }
 
 }  // namespace
+
+bool PrivacyOptions::protects() const {
+  return mechanism && mechanism_row().protects();
+}
 
 const MechanismRow& PrivacyOptions::mechanism_row() const {
   return mechanism_table().row(mechanism.value());

@@ -7,10 +7,13 @@
 
 #include "data/settings.hpp"
 #include "options/options.hpp"
-#include "privacy/mechanism.hpp"
-#include "privacy/metrics_policy.hpp"
+#include "privacy/unit.hpp"
 
 namespace starling {
+
+struct MechanismRow;
+class MetricsPolicy;
+class SharedFigures;
 
 /// Highest prices that can be asked for.
 inline constexpr double most_epsilon = 1e6;
@@ -51,7 +54,7 @@ struct PrivacyOptions {
 
   /// The row of the mechanism. There must be one. Throws UsageError for an unknown name.
   [[nodiscard]] const MechanismRow& mechanism_row() const;
-  [[nodiscard]] bool protects() const { return mechanism && mechanism_row().protects(); }
+  [[nodiscard]] bool protects() const;
   /// Whether prices change over the rounds.
   [[nodiscard]] bool prices_change() const { return has_price_by("schedule:"); }
   /// Whether clients have prices of their own.

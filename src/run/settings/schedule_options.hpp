@@ -11,7 +11,7 @@
 #include "graph/graph.hpp"
 #include "graph/overlays/overlays.hpp"
 #include "options/options.hpp"
-#include "protocol/decentralized/mixer.hpp"
+#include "protocol/decentralized/settings.hpp"
 
 namespace starling {
 

@@ -4,9 +4,30 @@
 #include <limits>
 
 #include "core/digest.hpp"
+#include "core/text/per_client.hpp"
+#include "data/formats/first_reading.hpp"
+#include "output/model_file/saved_model.hpp"
+#include "play.hpp"
+#include "run/inputs/inputs.hpp"
+#include "run/privacy/run_facts.hpp"
 #include "run/resumption/resumption.hpp"
+#include "run/tuning/releases/tuned_method.hpp"
+#include "run_context.hpp"
+#include "run_home.hpp"
 
 namespace starling {
+
+std::optional<SavedModel> Play::saved_model() const {
+  return std::nullopt;
+}
+
+bool Method::plays(int rank) const {
+  return all_ranks_play_ || run_.inputs.layout->count(rank) > 0;
+}
+
+const Layout& Method::record_layout() const {
+  return recorded_ ? *recorded_ : *run_.inputs.layout;
+}
 
 TuningTerms Method::tuning_terms(const Loss* loss, std::shared_ptr<const RunPairs> pairs) {
   return {run_.agreement,

@@ -6,14 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "play.hpp"
-#include "run/privacy/run_privacy.hpp"
-#include "run/tuning/releases/tuned_method.hpp"
-#include "run_context.hpp"
+#include "core/check.hpp"
+#include "core/links.hpp"
+#include "privacy/correlation.hpp"
 
 namespace starling {
 
+class Loss;
+class Play;
+class RunContext;
+class RunDirectory;
 class RunHome;
+class RunPrivacy;
+struct RunFacts;
+struct TuningTerms;
 
 /// A run that has begun: what the rounds of its method need.
 struct BegunRun {
@@ -36,9 +42,9 @@ class Method {
   /// The correlation of a client's noise over the rounds, where it is not independent.
   [[nodiscard]] const std::optional<NoiseCorrelation>& correlation() const { return correlation_; }
   /// Whether a rank plays rounds. A rank that hosts clients does.
-  [[nodiscard]] bool plays(int rank) const { return all_ranks_play_ || run_.inputs.layout->count(rank) > 0; }
+  [[nodiscard]] bool plays(int rank) const;
   /// The models on record and their ranks.
-  [[nodiscard]] const Layout& record_layout() const { return recorded_ ? *recorded_ : *run_.inputs.layout; }
+  [[nodiscard]] const Layout& record_layout() const;
 
   /// The facts on which the run's privacy depends. Only runs that learn are asked. Rank-local.
   [[nodiscard]] virtual RunFacts privacy_facts() = 0;

@@ -9,18 +9,24 @@
 #include <utility>
 #include <vector>
 
-#include "console/command.hpp"
-#include "data/stream.hpp"
-#include "output/checkpoints/checkpointer.hpp"
-#include "output/model_file/saved_model.hpp"
-#include "output/network_reporter.hpp"
+#include "core/boundary.hpp"
+#include "core/check.hpp"
+#include "model/score.hpp"
 #include "output/recorded.hpp"
+#include "protocol/decentralized/settings.hpp"
 #include "privacy/keys/release_path.hpp"
-#include "protocol/decentralized/mixer.hpp"
 #include "protocol/time_shares.hpp"
-#include "report/summary.hpp"
 
 namespace starling {
+
+class KeptParts;
+class Model;
+class Observer;
+class RoundView;
+class Stream;
+class Summary;
+struct NetworkFigures;
+struct SavedModel;
 
 /// The planned rounds of a run, and the figures that are recorded after them.
 struct Recording {
@@ -91,7 +97,7 @@ class Play {
   virtual void complete_summary(Summary& /*summary*/) {}
   /// Kind, architecture and loss of the model that the run ends with, for model.h5; none for a run whose result is no
   /// model of records. Rank 0's.
-  [[nodiscard]] virtual std::optional<SavedModel> saved_model() const { return std::nullopt; }
+  [[nodiscard]] virtual std::optional<SavedModel> saved_model() const;
   /// The path by which sums over scores of this rank's records leave a client, and the streams that have served these
   /// records. Rank-local.
   struct ScoredRecords {

@@ -6,6 +6,7 @@
 #include "core/digest.hpp"
 #include "core/text/per_client.hpp"
 #include "data/column_names.hpp"
+#include "data/formats/first_reading.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/memory_records.hpp"
 #include "data/source.hpp"
@@ -15,6 +16,7 @@
 #include "run/inputs/start_models.hpp"
 #include "run/privacy/owners_release.hpp"
 #include "run/resumption/resumption.hpp"
+#include "run/settings/learning_config.hpp"
 
 namespace starling {
 

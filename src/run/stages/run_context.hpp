@@ -8,14 +8,16 @@
 
 #include "net/agreement.hpp"
 #include "net/world.hpp"
-#include "output/network_reporter.hpp"
+#include "output/recorded.hpp"
 #include "privacy/metrics_policy.hpp"
-#include "protocol/own_model/own_model.hpp"
+#include "report/tuning.hpp"
 #include "run/inputs/inputs.hpp"
 #include "run/settings/configuration.hpp"
 
 namespace starling {
 
+class Model;
+class OwnModel;
 class Resumption;
 
 /// The command line of a run, and config.ini of the run that --resume names.

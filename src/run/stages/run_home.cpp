@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <utility>
 
+#include "data/serving/dataset.hpp"
 #include "data/serving/partition.hpp"
 #include "files/text_files.hpp"
 #include "output/dashboards/openmetrics.hpp"
 #include "output/dashboards/tensorboard.hpp"
 #include "run/resumption/resumption.hpp"
+#include "run_context.hpp"
 
 namespace starling {
 
@@ -28,6 +30,14 @@ std::string fresh_name(const std::string& command) {
 }
 
 }  // namespace
+
+void RunHome::explain_early_stop() const {
+  run_.world.explain_early_stop(early_stop());
+}
+
+void RunHome::explain_early_stop(ClientChange change) const {
+  run_.world.explain_early_stop(early_stop(change));
+}
 
 void RunHome::open(std::optional<Membership::Change::Kind> change) {
   const LearningConfig& config = run_.common();

@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 
+#include "core/clients/membership.hpp"
 #include "output/directory/run_directory.hpp"
-#include "run_context.hpp"
 
 namespace starling {
+
+class RunContext;
 
 /// Whether --lost or --join has changed the clients of a resumed run: not yet, perhaps (a signal came meanwhile), or
 /// yes.
@@ -50,8 +52,8 @@ class RunHome {
   /// Ends the run before its first round if a signal came. **Collective.**
   void end_if_signalled();
   /// Tells the world what a signal before the first round means; `change` is that of a resumed run.
-  void explain_early_stop() { run_.world.explain_early_stop(early_stop()); }
-  void explain_early_stop(ClientChange change) { run_.world.explain_early_stop(early_stop(change)); }
+  void explain_early_stop() const;
+  void explain_early_stop(ClientChange change) const;
 
  private:
   void make_new();

@@ -3,7 +3,13 @@
 #include <utility>
 
 #include "data/constants.hpp"
+#include "data/serving/dataset.hpp"
+#include "data/stream.hpp"
+#include "loss/loss.hpp"
 #include "releases/feature_release.hpp"
+#include "run/inputs/inputs.hpp"
+#include "run/settings/configuration.hpp"
+#include "run/settings/tuned_config.hpp"
 #include "tuned_settings.hpp"
 
 namespace starling {

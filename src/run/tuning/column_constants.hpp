@@ -14,6 +14,7 @@
 namespace starling {
 
 class FeatureRelease;
+struct Dataset;
 
 /// The decisions of a method between the releases of its constants. Functions are **collective**.
 struct ConstantsChoices {

@@ -8,6 +8,9 @@
 
 #include "core/numerics/kernels.hpp"
 #include "files/tell_user.hpp"
+#include "privacy/unit.hpp"
+#include "run/settings/model_choice.hpp"
+#include "run/settings/tuned_config.hpp"
 
 namespace starling {
 

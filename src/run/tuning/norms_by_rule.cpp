@@ -4,12 +4,16 @@
 #include <utility>
 
 #include "core/numerics/kernels.hpp"
+#include "data/serving/dataset.hpp"
 #include "protocol/own_model/lone_rows.hpp"
 #include "protocol/own_model/row_model.hpp"
 #include "releases/exact_moments.hpp"
 #include "releases/histogram_counts.hpp"
 #include "rule_settings.hpp"
+#include "run/inputs/inputs.hpp"
 #include "run/privacy/histogram_release.hpp"
+#include "run/settings/model_choice.hpp"
+#include "run/settings/tuned_config.hpp"
 #include "settings_by_rule.hpp"
 
 namespace starling {

@@ -8,10 +8,13 @@
 
 #include "core/numerics/kernels.hpp"
 #include "data/generators/synthetic.hpp"
+#include "data/serving/dataset.hpp"
 #include "privacy/histograms/noisy_counts.hpp"
 #include "privacy/pairs/pair_noise.hpp"
 #include "protocol/own_model/row_model.hpp"
 #include "run/privacy/run_prices.hpp"
+#include "run/settings/model_choice.hpp"
+#include "run/settings/tuned_config.hpp"
 
 namespace starling {
 

@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "loss/loss.hpp"
 #include "protocol/decentralized/learning_rule.hpp"
-#include "report/summary.hpp"
-#include "run/settings/tuned_config.hpp"
+#include "report/tuning.hpp"
 
 namespace starling {
+
+class Loss;
+struct DataShape;
+struct TunedConfig;
 
 /// Whether the rule may correlate the noise of a client over its releases.
 [[nodiscard]] bool may_correlate(const TunedConfig& config);

@@ -8,13 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "loss/loss.hpp"
-#include "model/model.hpp"
+#include "core/columns.hpp"
 #include "releases/tuned_method.hpp"
-#include "report/summary.hpp"
-#include "run/privacy/owners_release.hpp"
+#include "report/tuning.hpp"
+#include "run/privacy/run_facts.hpp"
 
 namespace starling {
+
+class Model;
 
 /// The norms of a typical record of all clients; none where too few records stand out of the noise.
 struct TypicalNorms {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/summary.hpp"
+#include "report/tuning.hpp"
 
 namespace starling {
 

@@ -12,7 +12,10 @@
 #include "output/figures/vertical_record.hpp"
 #include "protocol/vertical/vertical_hindsight.hpp"
 #include "report/pictures/pictures.hpp"
+#include "report/summary.hpp"
+#include "run/privacy/run_privacy.hpp"
 #include "run/results/run_results.hpp"
+#include "run/stages/run_context.hpp"
 
 namespace starling {
 

@@ -4,11 +4,13 @@
 #include <memory>
 #include <vector>
 
-#include "codec/quantiser.hpp"
-#include "methods/vertical/setting/vertical_setting.hpp"
-#include "run/stages/method.hpp"
-
 namespace starling {
+
+class Method;
+class Play;
+class Quantiser;
+struct BegunRun;
+struct VerticalSetting;
 
 /// The quantisers of embeddings.
 struct EmbeddingQuantisers {

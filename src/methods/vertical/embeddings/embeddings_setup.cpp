@@ -3,9 +3,18 @@
 #include <cmath>
 #include <limits>
 
+#include "codec/quantiser.hpp"
 #include "embeddings_play.hpp"
+#include "loss/target_loss.hpp"
 #include "methods/vertical/setting/protocol_setup.hpp"
+#include "methods/vertical/setting/vertical_config.hpp"
+#include "methods/vertical/setting/vertical_setting.hpp"
 #include "model/network/gradient_sum.hpp"
+#include "protocol/vertical/vertical.hpp"
+#include "run/privacy/run_facts.hpp"
+#include "run/settings/schedule_options.hpp"
+#include "run/stages/play.hpp"
+#include "run/stages/run_context.hpp"
 
 namespace starling {
 

@@ -11,6 +11,7 @@
 #include "party_records.hpp"
 #include "privacy/without_noise.hpp"
 #include "run/settings/source_options.hpp"
+#include "run/stages/run_context.hpp"
 
 namespace starling {
 

@@ -6,9 +6,10 @@
 
 #include "methods/vertical/setting/vertical_setting.hpp"
 #include "private_matching.hpp"
-#include "run/stages/run_context.hpp"
 
 namespace starling {
+
+class RunContext;
 
 class VerticalRecords {
  public:

@@ -3,10 +3,19 @@
 
 #include <memory>
 
-#include "run/stages/method.hpp"
-#include "vertical_setting.hpp"
+#include "core/links.hpp"
 
 namespace starling {
+
+class Method;
+class Play;
+class Protection;
+class RunContext;
+struct BegunRun;
+struct ReleaseSettings;
+struct RunFacts;
+struct ServedRounds;
+struct VerticalSetting;
 
 class ProtocolSetup {
  public:

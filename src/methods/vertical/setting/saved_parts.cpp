@@ -6,7 +6,10 @@
 
 #include "output/figures/test_metrics.hpp"
 #include "output/figures/vertical_record.hpp"
+#include "output/model_file/saved_model.hpp"
+#include "report/summary.hpp"
 #include "run/results/run_results.hpp"
+#include "run/stages/run_context.hpp"
 
 namespace starling {
 

@@ -10,6 +10,9 @@
 
 namespace starling {
 
+class Summary;
+struct SavedModel;
+
 /// The networks of a run of vertical learning on one rank, for files.
 class SavedParts {
  public:

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "console/command.hpp"
 #include "data/generators/synthetic.hpp"
 #include "data/vertical/vertical.hpp"
 #include "protocol/vertical/vertical.hpp"
@@ -13,6 +12,8 @@
 #include "run/settings/schedule_options.hpp"
 
 namespace starling {
+
+struct Manual;
 
 /// Sizes of a network's layers, from its inputs to its outputs; those that data decide are left open.
 struct LayerSizes {

@@ -1,6 +1,7 @@
 // The options of vertical learning, and its page of help.
 #include <utility>
 
+#include "console/command.hpp"
 #include "core/check.hpp"
 #include "core/text/limits.hpp"
 #include "core/text/names.hpp"

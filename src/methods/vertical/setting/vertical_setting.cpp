@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "run/inputs/inputs.hpp"
+
 namespace starling {
 
 std::size_t VerticalSetting::first_party() const {

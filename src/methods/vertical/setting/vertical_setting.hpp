@@ -6,11 +6,12 @@
 #include <optional>
 #include <vector>
 
-#include "run/inputs/inputs.hpp"
 #include "run/inputs/rank_key.hpp"
 #include "vertical_config.hpp"
 
 namespace starling {
+
+class RunInputs;
 
 /// Records and networks of a run of vertical learning, once they are settled.
 struct VerticalSetting {

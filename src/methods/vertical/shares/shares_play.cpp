@@ -8,8 +8,16 @@
 #include "net/root/root.hpp"
 #include "output/figures/vertical_record.hpp"
 #include "privacy/mechanism/masking.hpp"
+#include "privacy/shares/share_holder.hpp"
+#include "privacy/shares/share_keys.hpp"
+#include "privacy/shares/shared_gaussian.hpp"
+#include "protocol/vertical/shared_learning.hpp"
+#include "report/summary.hpp"
 #include "run/identity/introductions.hpp"
+#include "run/privacy/run_privacy.hpp"
 #include "run/results/run_results.hpp"
+#include "run/stages/run_context.hpp"
+#include "shares_rule.hpp"
 
 namespace starling {
 

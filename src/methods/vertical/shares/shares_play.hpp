@@ -3,11 +3,13 @@
 
 #include <memory>
 
-#include "methods/vertical/setting/vertical_setting.hpp"
-#include "run/stages/method.hpp"
-#include "shares_rule.hpp"
-
 namespace starling {
+
+class Method;
+class Play;
+class SharesRule;
+struct BegunRun;
+struct VerticalSetting;
 
 /// The play of a run on shares, by its rule. **Collective.**
 [[nodiscard]] std::unique_ptr<Play> make_shares_play(const BegunRun& begun, const Method& method,

@@ -1,6 +1,13 @@
 // What `starling vertical --protocol shares` settles before its rounds.
 #include "methods/vertical/setting/protocol_setup.hpp"
+#include "methods/vertical/setting/vertical_config.hpp"
+#include "methods/vertical/setting/vertical_setting.hpp"
+#include "model/network/network.hpp"
+#include "protocol/vertical/shared_learning.hpp"
+#include "run/privacy/run_facts.hpp"
+#include "run/stages/play.hpp"
 #include "shares_play.hpp"
+#include "shares_rule.hpp"
 
 namespace starling {
 

@@ -10,9 +10,15 @@
 #include "core/numerics/kernels.hpp"
 #include "core/text/limits.hpp"
 #include "data/generators/synthetic.hpp"
+#include "data/serving/dataset.hpp"
+#include "data/stream.hpp"
 #include "exact_moments.hpp"
 #include "histogram_counts.hpp"
+#include "loss/loss.hpp"
+#include "run/inputs/inputs.hpp"
 #include "run/inputs/start_models.hpp"
+#include "run/settings/model_choice.hpp"
+#include "run/settings/tuned_config.hpp"
 
 namespace starling {
 
@@ -39,6 +45,11 @@ constexpr double class_noise = 1.0 / 64;      ///< likewise classes
 constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms have 103 MB
 
 }  // namespace
+
+bool FeatureRelease::clips() const {
+  const bool may_be_rare = run_.loss != nullptr && (!run_.loss->classifies() || run_.loss->link() == Link::hazard);
+  return !method_.infers && (!is_exact() || !(may_be_rare || config_.plain_fit));
+}
 
 FeatureRelease::FeatureRelease(const TunedMethod& method, const TuningTerms& run, const std::optional<double>& share)
     : method_(method), run_(run), config_(method.config), asked_for_(share.has_value()), share_(share.value_or(0)) {}

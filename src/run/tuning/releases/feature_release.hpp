@@ -11,7 +11,7 @@
 
 #include "found_features.hpp"
 #include "label_release.hpp"
-#include "report/summary.hpp"
+#include "report/tuning.hpp"
 #include "run/privacy/histogram_release.hpp"
 #include "tuned_method.hpp"
 
@@ -47,10 +47,7 @@ class FeatureRelease {
   /// Whether standardised features are clipped, so that no record moves a model far. Labels that are numbers may be
   /// linear in features with heavy tails, and intervals of time may be rare: without noise such features stay as they
   /// are, and so do all where a model is fitted to the end.
-  [[nodiscard]] bool clips() const {
-    const bool may_be_rare = run_.loss != nullptr && (!run_.loss->classifies() || run_.loss->link() == Link::hazard);
-    return !method_.infers && (!is_exact() || !(may_be_rare || config_.plain_fit));
-  }
+  [[nodiscard]] bool clips() const;
   [[nodiscard]] bool standardises_labels() const { return found_.label.has_value(); }
   /// The start by shares of the classes, where these were counted.
   [[nodiscard]] const std::optional<TunedValue>& start() const { return start_; }

@@ -18,6 +18,8 @@
 
 namespace starling {
 
+struct Dataset;
+
 /// Batches for a pass over all records, in which each is looked at once.
 [[nodiscard]] Batching counting_batches(const DataSettings& data);
 /// Has streams begin a pass over all records. The rounds are planned later.

@@ -6,8 +6,12 @@
 #include <fmt/ranges.h>
 
 #include "core/numerics/kernels.hpp"
+#include "data/stream.hpp"
 #include "histogram_counts.hpp"
+#include "run/inputs/inputs.hpp"
 #include "run/inputs/start_models.hpp"
+#include "run/settings/model_choice.hpp"
+#include "run/settings/tuned_config.hpp"
 
 namespace starling {
 

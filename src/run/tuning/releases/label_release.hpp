@@ -8,11 +8,13 @@
 #include <optional>
 #include <string>
 
-#include "report/summary.hpp"
+#include "report/tuning.hpp"
 #include "run/privacy/histogram_release.hpp"
 #include "tuned_method.hpp"
 
 namespace starling {
+
+class Stream;
 
 /// Columns of all clients, counted within ranges.
 struct RangeCounts {

@@ -6,6 +6,8 @@
 
 #include <fmt/ranges.h>
 
+#include "run/inputs/inputs.hpp"
+
 namespace starling {
 
 namespace {

@@ -7,15 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "net/agreement.hpp"
 #include "privacy/keys/release_path.hpp"
 #include "privacy/metrics_policy.hpp"
 #include "protocol/decentralized/learning_rule.hpp"
-#include "run/inputs/inputs.hpp"
-#include "run/privacy/owners_release.hpp"
-#include "run/privacy/run_pairs.hpp"
-#include "run/settings/tuned_config.hpp"
+#include "report/tuning.hpp"
 
 namespace starling {
+
+class Configuration;
+class Loss;
+class RunInputs;
+struct RunFacts;
+struct TunedConfig;
 
 /// What a rule that chooses settings has of a run. Functions are **collective**.
 struct TuningTerms {

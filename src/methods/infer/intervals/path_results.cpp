@@ -1,4 +1,4 @@
-#include "interval_results.hpp"
+#include "path_results.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,10 @@
 #include <numeric>
 
 #include "core/numerics/kernels.hpp"
+#include "newton_results.hpp"
+#include "output/checkpoints/kept_parts.hpp"
 #include "output/model_file/own_units.hpp"
+#include "output/model_file/saved_model.hpp"
 
 namespace starling {
 

@@ -1,10 +1,14 @@
 // Results of `--estimator newton`.
+#include "newton_results.hpp"
+
 #include <limits>
 #include <utility>
 
 #include "core/numerics/dense.hpp"
 #include "core/numerics/distributions.hpp"
-#include "interval_results.hpp"
+#include "methods/infer/infer_config.hpp"
+#include "output/intervals/interval_recorder.hpp"
+#include "output/model_file/saved_model.hpp"
 
 namespace starling {
 

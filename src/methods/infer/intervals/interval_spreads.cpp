@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "interval_results.hpp"
+#include "path_results.hpp"
 #include "protocol/aggregated/plug_in_sums.hpp"
 
 namespace starling {
