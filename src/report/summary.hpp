@@ -10,14 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "core/boundary.hpp"
 #include "core/client_weights.hpp"
 #include "core/clients/membership.hpp"
+#include "core/columns.hpp"
 #include "core/snapshot.hpp"
+#include "model/score.hpp"
 #include "net/traffic.hpp"
-#include "output/directory/history.hpp"
 #include "privacy/identity/members.hpp"
-#include "privacy/statement/trust.hpp"
-#include "protocol/observer.hpp"
+#include "privacy/statement/terms.hpp"
 #include "protocol/time_shares.hpp"
 #include "report/view/json.hpp"
 
@@ -27,6 +28,7 @@ class Agreement;
 class MetricsPolicy;
 class RunDirectory;
 class SummaryView;
+struct NetworkFigures;
 struct Panel;
 struct StudyCell;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "output/checkpoints/kept_parts.hpp"
 #include "report/summary.hpp"
 #include "run/inputs/start_models.hpp"
 #include "run/privacy/run_privacy.hpp"

@@ -7,6 +7,7 @@
 #include "output/model_average.hpp"
 #include "output/model_file/saved_model.hpp"
 #include "protocol/aggregated/fedavg.hpp"
+#include "report/summary.hpp"
 #include "run/life_cycle.hpp"
 #include "run/play_at_root.hpp"
 #include "run/privacy/run_privacy.hpp"

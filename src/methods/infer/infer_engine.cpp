@@ -3,9 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "infer_config.hpp"
+#include "inference/preconditioner.hpp"
 #include "mirror/mirror.hpp"
+#include "net/agreement.hpp"
 #include "protocol/aggregated/ldp_sgd.hpp"
+#include "protocol/aggregated/newton.hpp"
+#include "protocol/aggregated/preconditioned.hpp"
 #include "protocol/decentralized/mixing_channel.hpp"
+#include "protocol/decentralized/omd.hpp"
+#include "regret/evaluation_pass.hpp"
 
 namespace starling {
 

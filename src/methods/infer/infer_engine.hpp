@@ -6,20 +6,33 @@
 #include <string>
 #include <vector>
 
+#include "core/boundary.hpp"
+#include "core/columns.hpp"
+#include "core/links.hpp"
 #include "core/snapshot.hpp"
-#include "graph/schedule.hpp"
-#include "infer_config.hpp"
+#include "data/stream.hpp"
 #include "inference/curvature_bias.hpp"
-#include "net/agreement.hpp"
-#include "net/world.hpp"
+#include "net/traffic.hpp"
 #include "output/figures/effective_weights.hpp"
-#include "privacy/ledger/accounts.hpp"
-#include "protocol/aggregated/newton.hpp"
-#include "protocol/aggregated/plug_in_sums.hpp"
-#include "protocol/decentralized/omd.hpp"
-#include "protocol/observer.hpp"
+#include "privacy/keys/keys.hpp"
+#include "protocol/time_shares.hpp"
 
 namespace starling {
+
+class Accounts;
+class Agreement;
+class MallowsModel;
+class Mechanism;
+class Model;
+class NewtonRounds;
+class Observer;
+class PlugInSums;
+class RoundView;
+class Schedule;
+class World;
+struct InferConfig;
+struct NewtonSettings;
+struct OmdSettings;
 
 /// Parts of an engine. References must outlive the engine.
 struct EngineParts {

@@ -7,6 +7,7 @@
 #include "intervals/interval_results.hpp"
 #include "methods/methods.hpp"
 #include "model/mallows_model.hpp"
+#include "output/checkpoints/kept_parts.hpp"
 #include "output/figures/effective_weights.hpp"
 #include "output/model_file/saved_model.hpp"
 #include "output/network_reporter.hpp"

@@ -7,6 +7,9 @@
 #include "data/serving/dataset.hpp"
 #include "infer_config.hpp"
 #include "infer_engine.hpp"
+#include "net/agreement.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 
 namespace starling {
 

@@ -10,8 +10,8 @@
 
 #include "core/snapshot.hpp"
 #include "net/agreement.hpp"
-#include "output/checkpoints/checkpointer.hpp"
-#include "protocol/decentralized/mixer.hpp"
+#include "output/checkpoints/kept_parts.hpp"
+#include "protocol/decentralized/settings.hpp"
 #include "protocol/observer.hpp"
 #include "report/view/json.hpp"
 #include "report/view/panel.hpp"

@@ -1,6 +1,7 @@
 #include <sstream>
 
 #include "privacy/accounting/accounting.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/masking.hpp"
 #include "run_privacy.hpp"
 

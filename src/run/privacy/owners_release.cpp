@@ -12,6 +12,7 @@
 #include "core/digest.hpp"
 #include "core/text/per_client.hpp"
 #include "output/directory/owners_file.hpp"
+#include "privacy/pairs/pair_noise.hpp"
 #include "run/settings/learning_config.hpp"
 #include "run_pairs.hpp"
 

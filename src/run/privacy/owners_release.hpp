@@ -15,13 +15,14 @@
 #include "privacy/keys/keys.hpp"
 #include "privacy/ledger/ledger.hpp"
 #include "privacy/mechanism/masking.hpp"
-#include "privacy/pairs/pair_noise.hpp"
+#include "privacy/pairs/pair_terms.hpp"
 #include "run/settings/privacy_options.hpp"
 #include "run_facts.hpp"
 #include "run_prices.hpp"
 
 namespace starling {
 
+class PairNoise;
 struct PrivacyReport;
 
 /// Prices and charges of the histograms of a run.

@@ -1,6 +1,7 @@
 // What determines the releases of a run: its keys, and which run it is.
 #include <algorithm>
 
+#include "privacy/ledger/accounts.hpp"
 #include "run_pairs.hpp"
 #include "run_privacy.hpp"
 

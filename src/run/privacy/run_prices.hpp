@@ -7,7 +7,7 @@
 
 #include "core/links.hpp"
 #include "privacy/accounting/prices.hpp"
-#include "privacy/histograms/noisy_counts.hpp"
+#include "privacy/histograms/price_share.hpp"
 #include "run/settings/privacy_options.hpp"
 
 namespace starling {

@@ -4,9 +4,34 @@
 #include <limits>
 
 #include "core/text/limits.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
+#include "privacy/pairs/pair_noise.hpp"
 #include "run_pairs.hpp"
 
 namespace starling {
+
+RunPrivacy::RunPrivacy(Agreement& agreement, const Layout& layout, const PrivacyOptions& options, RunFacts facts)
+    : OwnersRelease(agreement, layout, options, std::move(facts)) {}
+
+RunPrivacy::~RunPrivacy() = default;
+
+Mechanism& RunPrivacy::mechanism() {
+  return dynamic_cast<Mechanism&>(*protection_);
+}
+
+PairedMechanism* RunPrivacy::pair() {
+  return dynamic_cast<PairedMechanism*>(protection_.get());
+}
+
+MultipartMechanism* RunPrivacy::multipart() {
+  return dynamic_cast<MultipartMechanism*>(protection_.get());
+}
+
+Charge RunPrivacy::dearest_charge() const {
+  return protection_->charge(prices_->range().most);
+}
 
 void RunPrivacy::take_up(const std::string& run_id, const std::string& private_folder) {
   run_id_ = run_id;
@@ -32,7 +57,7 @@ void RunPrivacy::open() {
   refuse_equal_keys(agreement_, keys_, run_id_);
   FirstRelease here = FirstRelease::affordable;
   agreement_.together([&] {
-    accounts_.emplace(*protection_, *prices_, facts_.rounds, first(), facts_.served);
+    accounts_ = std::make_unique<Accounts>(*protection_, *prices_, facts_.rounds, first(), facts_.served);
     if (options_.budget) here = first_release();
     no_client_left_ = has_no_client_left();
   });

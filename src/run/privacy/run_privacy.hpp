@@ -7,37 +7,20 @@
 #include <utility>
 #include <vector>
 
-#include "core/text/limits.hpp"
+#include "budget_left.hpp"
 #include "owners_release.hpp"
 #include "privacy/charge.hpp"
-#include "privacy/ledger/accounts.hpp"
-#include "privacy/mechanism/multipart_mechanism.hpp"
-#include "privacy/mechanism/paired_mechanism.hpp"
 
 namespace starling {
 
+class Accounts;
+class Mechanism;
+class MultipartMechanism;
+class PairedMechanism;
+class Protection;
+struct Budget;
 struct BudgetReport;
 struct LedgerReport;
-
-/// A client's budget, what its ledger has, and what is left; all are ε, of what the budget limits.
-struct BudgetLeft {
-  double budget = infinity;
-  double spent = 0;
-  double left = infinity;  ///< the largest ε of one more run
-
-  /// What releases that cost `spent` leave of a budget to a run whose charges are of this kind.
-  [[nodiscard]] static BudgetLeft of(const Budget& budget, const std::vector<ChargeGroup>& spent, ChargeKind kind);
-
-  void take_less(const BudgetLeft& other) {
-    if (other.left < left) *this = other;
-  }
-  /// For another rank.
-  [[nodiscard]] std::string text() const;
-  [[nodiscard]] static BudgetLeft parse(const std::string& text);
-  /// A clause such as "earlier releases in the ledger have spent epsilon = 2, so that this run may come to 0.5". For a
-  /// run that has released something, the clause is about the rest of the run.
-  [[nodiscard]] std::string in_words(bool has_released) const;
-};
 
 /// Noisy sums of scores of all clients.
 struct SumsOfScores {
@@ -49,7 +32,8 @@ struct SumsOfScores {
 /// The privacy of one run on one rank.
 class RunPrivacy : public OwnersRelease {
  public:
-  using OwnersRelease::OwnersRelease;
+  RunPrivacy(Agreement& agreement, const Layout& layout, const PrivacyOptions& options, RunFacts facts);
+  ~RunPrivacy();
 
   /// Before open(): the run began earlier, with this id, and its keys and its own ledger are in the rank's private
   /// folder.
@@ -65,11 +49,11 @@ class RunPrivacy : public OwnersRelease {
 
   [[nodiscard]] Protection& protection() { return *protection_; }
   /// The protection of a run whose clients' releases all may see: there must be a mechanism.
-  [[nodiscard]] Mechanism& mechanism() { return dynamic_cast<Mechanism&>(*protection_); }
+  [[nodiscard]] Mechanism& mechanism();
   /// The mechanism, where a round's release has two parts; else null.
-  [[nodiscard]] PairedMechanism* pair() { return dynamic_cast<PairedMechanism*>(protection_.get()); }
+  [[nodiscard]] PairedMechanism* pair();
   /// The protection, where a round's release has several parts, equally dear; else null.
-  [[nodiscard]] MultipartMechanism* multipart() { return dynamic_cast<MultipartMechanism*>(protection_.get()); }
+  [[nodiscard]] MultipartMechanism* multipart();
   [[nodiscard]] Accounts& accounts() { return *accounts_; }
   /// The keys of this run, after move_in().
   [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
@@ -86,7 +70,7 @@ class RunPrivacy : public OwnersRelease {
   /// ε of a unit by the releases of this rank's first client so far, for progress; none before its first.
   [[nodiscard]] std::optional<double> epsilon_so_far() const;
   /// The charge of a release at the highest price, and the δ at which a Gaussian charge is stated.
-  [[nodiscard]] Charge dearest_charge() const { return protection_->charge(prices_->range().most); }
+  [[nodiscard]] Charge dearest_charge() const;
   [[nodiscard]] double delta_of_claims() const;
   /// The first round of which no client's ledger says that it may have been released; 0 where nothing is protected,
   /// and a round may be released as often as one likes. **Collective.**
@@ -158,7 +142,7 @@ class RunPrivacy : public OwnersRelease {
   std::optional<BudgetLeft> left_;
   std::optional<std::int64_t> units_;  // of all clients
   std::unique_ptr<Protection> protection_;
-  std::optional<Accounts> accounts_;
+  std::unique_ptr<Accounts> accounts_;
 };
 
 }  // namespace starling

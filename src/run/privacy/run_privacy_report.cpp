@@ -5,6 +5,10 @@
 
 #include "core/text/per_client.hpp"
 #include "privacy/accounting/accounting.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 #include "privacy/mechanism/paper_perturbation.hpp"
 #include "privacy/statement/statement.hpp"
 #include "run/identity/introductions.hpp"

@@ -1,6 +1,7 @@
 // What a unit pays in a run in all, and what the budget has left for it.
 #include <algorithm>
 
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/mechanism/masking.hpp"
 #include "run_privacy.hpp"

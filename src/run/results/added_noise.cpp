@@ -4,10 +4,15 @@
 #include <cmath>
 #include <optional>
 
+#include "core/round_set.hpp"
 #include "privacy/correlation.hpp"
+#include "privacy/mechanism.hpp"
 #include "privacy/mechanism/masking.hpp"
+#include "protocol/observer.hpp"
+#include "report/summary.hpp"
 #include "run/inputs/inputs.hpp"
 #include "run/privacy/run_privacy.hpp"
+#include "run/stages/method.hpp"
 #include "run/stages/run_context.hpp"
 
 namespace starling {

@@ -4,10 +4,14 @@
 #include <functional>
 #include <string>
 
-#include "report/summary.hpp"
-#include "run/stages/method.hpp"
+#include "core/columns.hpp"
+#include "core/links.hpp"
 
 namespace starling {
+
+class RoundView;
+struct AddedNoise;
+struct BegunRun;
 
 /// How the releases of this rank's clients enter the common model, which is the start minus
 /// Σ_k,t weight_k η_t ĝ_k,t / Σ_k share_k.

@@ -1,11 +1,11 @@
 /// Personal models of a run's clients (--personal), for their owners.
 #pragma once
 
-#include "report/summary.hpp"
-#include "run/stages/method.hpp"
-
 namespace starling {
 
+class Play;
+class Summary;
+struct BegunRun;
 struct Recording;
 
 /// Fits a model to each of this rank's clients' records, around the run's model: private/<rank>/personal/<client>.h5,

@@ -8,7 +8,10 @@
 #include "data/serving/dataset.hpp"
 #include "output/intervals/interval.hpp"
 #include "report/pictures/picture.hpp"
+#include "report/summary.hpp"
 #include "report/view/summary_view.hpp"
+#include "run/settings/learning_config.hpp"
+#include "run/stages/play.hpp"
 
 namespace starling {
 

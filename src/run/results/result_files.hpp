@@ -4,15 +4,17 @@
 #include <optional>
 #include <vector>
 
-#include "output/directory/run_directory.hpp"
 #include "output/model_file/saved_model.hpp"
-#include "report/summary.hpp"
-#include "run/settings/learning_config.hpp"
-#include "run/stages/play.hpp"
 
 namespace starling {
 
+class RunDirectory;
+class Summary;
+struct DataSettings;
 struct Dataset;
+struct LearningConfig;
+struct NetworkFigures;
+struct OwnResults;
 
 /// Completes a model that has kind, architecture and loss: by `parameters`, and by the preparation of
 /// the records from which it was learned.

@@ -1,3 +1,5 @@
+#include "run/results/run_records.hpp"
+
 #include <filesystem>
 
 #include "net/mailboxes/mailboxes.hpp"
@@ -6,6 +8,7 @@
 #include "output/network_reporter.hpp"
 #include "output/progress_printer.hpp"
 #include "report/summary.hpp"
+#include "run/results/run_results.hpp"
 #include "run_results.hpp"
 
 namespace starling {

@@ -24,7 +24,10 @@
 #include "run/identity/introductions.hpp"
 #include "run/privacy/noise_keys.hpp"
 #include "run/privacy/run_privacy.hpp"
+#include "run/results/run_records.hpp"
 #include "run/resumption/run_checkpoints.hpp"
+#include "run/settings/learning_config.hpp"
+#include "run/stages/method.hpp"
 #include "run/stages/run_context.hpp"
 #include "scaled_scores.hpp"
 

@@ -17,6 +17,7 @@ class Play;
 class RunContext;
 class RunDirectory;
 class RunHome;
+class RunPairs;
 class RunPrivacy;
 struct RunFacts;
 struct TuningTerms;

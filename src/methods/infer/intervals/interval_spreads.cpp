@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "methods/infer/infer_config.hpp"
 #include "path_results.hpp"
 #include "protocol/aggregated/plug_in_sums.hpp"
 

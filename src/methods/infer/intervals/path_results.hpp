@@ -8,6 +8,7 @@
 
 #include "inference/plug_in.hpp"
 #include "interval_results.hpp"
+#include "methods/infer/infer_config.hpp"
 #include "methods/infer/infer_engine.hpp"
 #include "output/intervals/interval_recorder.hpp"
 #include "output/rounds.hpp"

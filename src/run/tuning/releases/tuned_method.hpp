@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ namespace starling {
 class Configuration;
 class Loss;
 class RunInputs;
+class RunPairs;
 struct RunFacts;
 struct TunedConfig;
 
