@@ -7,6 +7,9 @@
 #include <filesystem>
 #include <optional>
 
+#include <fmt/format.h>
+
+#include "core/check.hpp"
 #include "core/digest.hpp"
 #include "privacy/ledger/ledger_reading.hpp"
 #include "target.hpp"

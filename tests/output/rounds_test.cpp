@@ -1,6 +1,7 @@
 /// Which rounds are recorded, and what the last figure of a history is.
 #include "output/rounds.hpp"
 
+#include "output/directory/history.hpp"
 #include "report/summary.hpp"
 #include "support/testing.hpp"
 

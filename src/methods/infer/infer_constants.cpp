@@ -5,7 +5,7 @@
 #include "data/serving/dataset.hpp"
 #include "graph/schedule.hpp"
 #include "infer_method.hpp"
-#include "methods/infer/intervals/interval_results.hpp"
+#include "interval_results.hpp"
 #include "model/mallows_model.hpp"
 #include "run/privacy/noise_keys.hpp"
 #include "run/stages/run_context.hpp"

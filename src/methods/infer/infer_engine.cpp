@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "infer_config.hpp"
 #include "inference/preconditioner.hpp"
 #include "mirror/mirror.hpp"
 #include "net/agreement.hpp"
@@ -13,6 +12,7 @@
 #include "protocol/decentralized/mixing_channel.hpp"
 #include "protocol/decentralized/omd.hpp"
 #include "regret/evaluation_pass.hpp"
+#include "setting/infer_config.hpp"
 
 namespace starling {
 

@@ -11,9 +11,8 @@
 #include "data/generators/synthetic.hpp"
 #include "graph/analysis/analysis.hpp"
 #include "infer_engine.hpp"
-#include "infer_rule.hpp"
 #include "inference/path_intervals.hpp"
-#include "methods/infer/intervals/interval_results.hpp"
+#include "interval_results.hpp"
 #include "methods/omd/step_cap_choice.hpp"
 #include "model/mallows_model.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
@@ -29,6 +28,7 @@
 #include "run/tuning/rule_settings.hpp"
 #include "run/tuning/settings_by_rule.hpp"
 #include "run/tuning/tuned_settings.hpp"
+#include "setting/infer_rule.hpp"
 #include "warm_up.hpp"
 
 namespace starling {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "infer_config.hpp"
 #include "infer_parts.hpp"
 #include "privacy/mechanism/second_part.hpp"
 #include "run/settings/configuration.hpp"
 #include "run/stages/method.hpp"
+#include "setting/infer_config.hpp"
 
 namespace starling {
 

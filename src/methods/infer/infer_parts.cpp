@@ -4,13 +4,13 @@
 #include "core/client_weights.hpp"
 #include "data/serving/dataset.hpp"
 #include "graph/schedule.hpp"
-#include "infer_config.hpp"
 #include "infer_engine.hpp"
-#include "methods/infer/intervals/interval_results.hpp"
+#include "interval_results.hpp"
 #include "model/mallows_model.hpp"
 #include "run/privacy/run_privacy.hpp"
 #include "run/stages/method.hpp"
 #include "run/stages/run_context.hpp"
+#include "setting/infer_config.hpp"
 #include "warm_up.hpp"
 
 namespace starling {

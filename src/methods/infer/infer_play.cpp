@@ -4,7 +4,7 @@
 #include "column_check.hpp"
 #include "infer_engine.hpp"
 #include "infer_method.hpp"
-#include "intervals/interval_results.hpp"
+#include "interval_results.hpp"
 #include "methods/methods.hpp"
 #include "model/mallows_model.hpp"
 #include "output/checkpoints/kept_parts.hpp"

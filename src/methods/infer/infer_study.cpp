@@ -9,7 +9,7 @@
 #include "files/tell_user.hpp"
 #include "infer_engine.hpp"
 #include "infer_method.hpp"
-#include "methods/infer/intervals/interval_results.hpp"
+#include "interval_results.hpp"
 #include "output/intervals/study.hpp"
 #include "output/network_reporter.hpp"
 #include "output/progress_printer.hpp"

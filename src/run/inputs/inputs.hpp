@@ -12,6 +12,7 @@
 #include "core/clients/membership.hpp"
 #include "core/links.hpp"
 #include "data/serving/dataset.hpp"
+#include "graph/graph.hpp"
 #include "net/agreement.hpp"
 #include "net/world.hpp"
 #include "privacy/statement/terms.hpp"
@@ -20,7 +21,6 @@ namespace starling {
 
 class Configuration;
 class FirstReading;
-class Graph;
 class Introductions;
 struct LearningConfig;
 struct ServedRounds;

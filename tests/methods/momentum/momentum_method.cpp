@@ -3,8 +3,10 @@
 #include "momentum_method.hpp"
 
 #include "core/numerics/kernels.hpp"
+#include "output/model_file/saved_model.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
 #include "run/play_at_root.hpp"
+#include "run/privacy/run_privacy.hpp"
 #include "run/settings/catalogue.hpp"
 #include "run/settings/model_choice.hpp"
 #include "run/settings/source_options.hpp"

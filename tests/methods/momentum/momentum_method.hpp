@@ -3,7 +3,10 @@
 
 #include <memory>
 
+#include "core/boundary.hpp"
+#include "model/model.hpp"
 #include "run/life_cycle.hpp"
+#include "run/settings/learning_config.hpp"
 
 namespace starling {
 

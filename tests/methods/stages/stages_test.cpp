@@ -8,6 +8,10 @@
 #include "methods/omd/omd_method.hpp"
 #include "methods/renewable/renewable_method.hpp"
 #include "methods/vertical/vertical_method.hpp"
+#include "output/checkpoints/kept_parts.hpp"
+#include "run/privacy/run_facts.hpp"
+#include "run/privacy/run_privacy.hpp"
+#include "run/stages/play.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "privacy/mechanism.hpp"
 #include "support/testing.hpp"
 
 namespace starling::spending_test {

@@ -13,6 +13,7 @@
 #include "core/random.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/audit/audit.hpp"
+#include "privacy/histograms/price_share.hpp"
 #include "privacy/mechanism/releases.hpp"
 #include "support/testing.hpp"
 

@@ -5,7 +5,11 @@
 #include <cmath>
 
 #include "core/check.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/ledger/ledger_reading.hpp"
+#include "privacy/mechanism.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
+#include "privacy/statement/statement.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "console/command.hpp"
 #include "core/check.hpp"
 #include "run/settings/configuration.hpp"
 #include "support/testing.hpp"

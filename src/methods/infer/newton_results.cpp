@@ -6,9 +6,9 @@
 
 #include "core/numerics/dense.hpp"
 #include "core/numerics/distributions.hpp"
-#include "methods/infer/infer_config.hpp"
 #include "output/intervals/interval_recorder.hpp"
 #include "output/model_file/saved_model.hpp"
+#include "setting/infer_config.hpp"
 
 namespace starling {
 

@@ -6,11 +6,11 @@
 #include <numeric>
 
 #include "core/numerics/kernels.hpp"
-#include "methods/infer/infer_config.hpp"
 #include "newton_results.hpp"
 #include "output/checkpoints/kept_parts.hpp"
 #include "output/model_file/own_units.hpp"
 #include "output/model_file/saved_model.hpp"
+#include "setting/infer_config.hpp"
 
 namespace starling {
 

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "methods/infer/infer_config.hpp"
 #include "path_results.hpp"
 #include "protocol/aggregated/plug_in_sums.hpp"
+#include "setting/infer_config.hpp"
 
 namespace starling {
 

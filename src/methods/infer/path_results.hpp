@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "infer_engine.hpp"
 #include "inference/plug_in.hpp"
 #include "interval_results.hpp"
-#include "methods/infer/infer_config.hpp"
-#include "methods/infer/infer_engine.hpp"
 #include "output/intervals/interval_recorder.hpp"
 #include "output/rounds.hpp"
+#include "setting/infer_config.hpp"
 
 namespace starling {
 
