@@ -13,7 +13,6 @@
 #include "output/progress_printer.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/masking.hpp"
-#include "report/summary.hpp"
 #include "run/identity/introductions.hpp"
 #include "run/privacy/noise_keys.hpp"
 #include "run/privacy/run_facts.hpp"

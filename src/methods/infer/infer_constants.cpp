@@ -1,11 +1,9 @@
 // Constants by which Newton's rounds know the units of columns (docs/methods/inference.md, "Constants of intervals").
 #include <utility>
 
-#include "column_check.hpp"
 #include "data/serving/dataset.hpp"
 #include "graph/schedule.hpp"
 #include "infer_method.hpp"
-#include "interval_results.hpp"
 #include "model/mallows_model.hpp"
 #include "run/privacy/noise_keys.hpp"
 #include "run/stages/run_context.hpp"

@@ -6,10 +6,10 @@
 #include "core/numerics/kernels.hpp"
 #include "data/serving/dataset.hpp"
 #include "infer_engine.hpp"
+#include "methods/infer/setting/infer_config.hpp"
 #include "net/agreement.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
-#include "setting/infer_config.hpp"
 
 namespace starling {
 

@@ -2,13 +2,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "loss/loss.hpp"
 #include "mirror/mirror.hpp"
-#include "model/model.hpp"
 #include "omd_method.hpp"
 #include "protocol/decentralized/learning_rule.hpp"
 #include "run/stages/run_context.hpp"
-#include "run_constraints.hpp"
 #include "run_graph.hpp"
 #include "step_cap_choice.hpp"
 

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <set>
 
-#include "loss/loss.hpp"
-#include "model/model.hpp"
 #include "omd_method.hpp"
 #include "run/privacy/run_pairs.hpp"
 #include "run/stages/run_context.hpp"

@@ -13,7 +13,6 @@
 #include "files/number_rows.hpp"
 #include "files/tell_user.hpp"
 #include "graph/families/families.hpp"
-#include "graph/graph.hpp"
 #include "model/curved_model.hpp"
 #include "privacy/correlation.hpp"
 #include "privacy/mechanism/masked_gaussian.hpp"

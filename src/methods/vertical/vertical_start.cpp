@@ -6,7 +6,6 @@
 #include "data/generators/synthetic.hpp"
 #include "data/source.hpp"
 #include "methods/vertical/setting/model_parts.hpp"
-#include "run/settings/configuration.hpp"
 #include "vertical_method.hpp"
 
 namespace starling {

@@ -2,7 +2,6 @@
 
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/ledger/accounts.hpp"
-#include "privacy/mechanism/masking.hpp"
 #include "run_privacy.hpp"
 
 namespace starling {

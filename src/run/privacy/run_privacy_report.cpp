@@ -8,7 +8,6 @@
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/mechanism/multipart_mechanism.hpp"
-#include "privacy/mechanism/paired_mechanism.hpp"
 #include "privacy/mechanism/paper_perturbation.hpp"
 #include "privacy/statement/statement.hpp"
 #include "run/identity/introductions.hpp"

@@ -3,7 +3,6 @@
 
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism.hpp"
-#include "privacy/mechanism/masking.hpp"
 #include "run_privacy.hpp"
 
 namespace starling {

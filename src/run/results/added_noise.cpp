@@ -7,7 +7,6 @@
 #include "core/round_set.hpp"
 #include "privacy/correlation.hpp"
 #include "privacy/mechanism.hpp"
-#include "privacy/mechanism/masking.hpp"
 #include "protocol/observer.hpp"
 #include "report/summary.hpp"
 #include "run/inputs/inputs.hpp"

@@ -7,8 +7,6 @@
 #include "output/dashboards/tensorboard.hpp"
 #include "output/network_reporter.hpp"
 #include "output/progress_printer.hpp"
-#include "report/summary.hpp"
-#include "run/results/run_results.hpp"
 #include "run_results.hpp"
 
 namespace starling {

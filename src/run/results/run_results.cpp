@@ -16,7 +16,6 @@
 #include "output/network_reporter.hpp"
 #include "output/progress_printer.hpp"
 #include "personal_models.hpp"
-#include "privacy/mechanism/masking.hpp"
 #include "privacy/statement/statement.hpp"
 #include "report/end_checks.hpp"
 #include "report/summary.hpp"

@@ -7,7 +7,6 @@
 
 #include "files/tell_user.hpp"
 #include "output/directory/owners_file.hpp"
-#include "privacy/mechanism/masking.hpp"
 
 namespace starling {
 

@@ -11,7 +11,6 @@
 
 #include "core/boundary.hpp"
 #include "core/check.hpp"
-#include "model/score.hpp"
 #include "output/recorded.hpp"
 #include "protocol/decentralized/settings.hpp"
 #include "privacy/keys/release_path.hpp"

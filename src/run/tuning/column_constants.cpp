@@ -4,7 +4,6 @@
 
 #include "data/constants.hpp"
 #include "data/serving/dataset.hpp"
-#include "data/stream.hpp"
 #include "loss/loss.hpp"
 #include "releases/feature_release.hpp"
 #include "run/inputs/inputs.hpp"

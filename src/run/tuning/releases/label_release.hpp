@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 
-#include "report/tuning.hpp"
 #include "run/privacy/histogram_release.hpp"
 #include "tuned_method.hpp"
 
