@@ -28,15 +28,13 @@
 
 #include "core/boundary.hpp"
 #include "privacy/charge.hpp"
+#include "privacy/histograms/counts.hpp"
 #include "privacy/keys/keystream.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/noise/gaussian_noise.hpp"
 #include "privacy/pairs/pair_noise.hpp"
 
 namespace starling {
-
-/// Counts of one client's records, one histogram after the other.
-using Counts = std::vector<std::int64_t>;
 
 class NoisyCounts : private Release {
  public:

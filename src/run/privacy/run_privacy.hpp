@@ -8,8 +8,12 @@
 #include <vector>
 
 #include "budget_left.hpp"
+#include "core/boundary.hpp"
+#include "core/columns.hpp"
 #include "owners_release.hpp"
 #include "privacy/charge.hpp"
+#include "privacy/histograms/counts.hpp"
+#include "privacy/keys/release_path.hpp"
 
 namespace starling {
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "privacy/accounting/accounting.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "run/privacy/run_privacy.hpp"
 
 namespace starling::budget_left_test {
