@@ -123,7 +123,7 @@ TEST(Program, HelpHasEveryOptionOfEveryCommand) {
 bool takes_more(const std::string& path, const Option& option) {
   if (option.name == "audit") return path != "omd";
   if (path == "vertical") return option.name == "unit" || option.name == "person" || option.name == "missing-person";
-  return path == "renewable" && option.group == "Privacy";
+  return path == "renewable" && (option.group == "Privacy" || option.name == "histogram-price");
 }
 
 /// What --help=OPTION shows can be typed: the configuration takes it. Options that say where a configuration is, are no

@@ -14,8 +14,8 @@
 #include "run/stages/run_context.hpp"
 #include "run/tuning/releases/tuned_method.hpp"
 #include "run/tuning/rule_settings.hpp"
-#include "run/tuning/settings_by_rule.hpp"
 #include "run/tuning/score_share.hpp"
+#include "run/tuning/settings_by_rule.hpp"
 
 namespace starling {
 

@@ -61,7 +61,8 @@ void add_method_options(Options& options, RenewableConfig& config) {
               config.asked_l2);
   options.add(option("penalty", "WHOSE",
                      "what --l2 weighs: full (theta: batches of one class then determine it, and noise cannot make its "
-                     "curvature negative), or slopes (all but intercepts)"),
+                     "curvature negative), or slopes (all but intercepts)",
+                     {.example = "slopes --l2 0.01"}),
               config.settings.penalty, {{"full", Penalty::full}, {"slopes", Penalty::slopes}});
   options.add(
       declared("start",

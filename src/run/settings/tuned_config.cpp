@@ -101,7 +101,7 @@ void add_histogram_price_option(Options& options, PrivacyOptions& privacy) {
              "with --tuning off: what the histograms have cost whose results are given (--norm, --label-size, "
              "--standardise), as config.ini of the run has it that released them. A run that would count them at "
              "another cost is refused",
-             {.example = "mu:norms=0.1,unit=record --tuning off",
+             {.example = "mu:norms=0.1,unit=record --tuning off --mechanism gaussian --mu 1",
               .relations = {needs("tuning=off", "a run that is tuned releases histograms of its own"),
                             needs("mechanism=laplace|gaussian", "histograms cost nothing without noise")}}),
       privacy.histogram_price);

@@ -12,8 +12,8 @@
 #include "core/boundary.hpp"
 #include "core/check.hpp"
 #include "output/recorded.hpp"
-#include "protocol/decentralized/settings.hpp"
 #include "privacy/keys/release_path.hpp"
+#include "protocol/decentralized/settings.hpp"
 #include "protocol/time_shares.hpp"
 
 namespace starling {

@@ -64,13 +64,21 @@ TEST_P(TunedConfigOf, RefusesAPowerOfALine) {
 
 TEST_P(TunedConfigOf, RefusesWhatNothingWouldGoBy) {
   const Words none{"--mechanism", "none"};
-  for (const Words& more :
-       {Words{"--norm", "3"}, {"--label-size", "4"}, {"--scale-share", "0.3"}, {"--feature-share", "0.2"}}) {
+  for (const Words& more : {Words{"--norm", "3"}, {"--label-size", "4"}, {"--feature-share", "0.2"}}) {
     EXPECT_THAT(refusal(GetParam(), joined(none, more)), HasSubstr(more.front() + " without --tuning auto"))
         << more.front();
     for (const Words& others : {gaussian, joined(none, {"--tuning", "auto"}), joined(gaussian, {"--tuning", "off"})}) {
       EXPECT_NO_THROW(static_cast<void>(parsed(GetParam(), joined(others, more)))) << more.front();
     }
+  }
+}
+
+TEST_P(TunedConfigOf, RefusesTheShareOfHistogramsThatNobodyReleases) {
+  const Words share{"--scale-share", "0.3"};
+  EXPECT_THAT(refusal(GetParam(), joined({"--mechanism", "none"}, share)),
+              HasSubstr("--scale-share without --mechanism"));
+  for (const Words& others : {gaussian, joined(gaussian, {"--tuning", "off"})}) {
+    EXPECT_NO_THROW(static_cast<void>(parsed(GetParam(), joined(others, share))));
   }
 }
 

@@ -161,8 +161,9 @@ void add_network_options(Options& options, VerticalConfig& config) {
   options.add(declared("step", "steps of round t are C / (t + i0)^p, t from 1", {.initial = "0.03"}), config.plan.step);
   options.add(declared("step-power", "p; 0 is a constant step, 0.5 that of the paper's regret bound", {.initial = "0"}),
               config.plan.step_power);
-  options.add(declared("step-offset",
-                       {.initial = "0", .relations = {needs("step-power", "steps keep their length without it")}}),
+  options.add(declared("step-offset", {.initial = "0",
+                                       .example = "10 --step-power 0.5",
+                                       .relations = {needs("step-power", "steps keep their length without it")}}),
               config.plan.step_offset);
   options.add(declared("start",
                        "uniform (values between +-1/sqrt(fan-in), made from --seed), or a vertical model: the model.h5 "

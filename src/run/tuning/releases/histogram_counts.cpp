@@ -7,8 +7,8 @@
 #include "core/batch.hpp"
 #include "core/numerics/kernels.hpp"
 #include "data/serving/dataset.hpp"
-#include "run/settings/tuned_config.hpp"
 #include "privacy/histograms/score_sums.hpp"
+#include "run/settings/tuned_config.hpp"
 
 namespace starling {
 
