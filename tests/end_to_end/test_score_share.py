@@ -140,6 +140,10 @@ class ScoreShare(HistogramCase):
         words += ["--budget-unit", "record", "--ledger", "ledger"]
         enough = self.summary_of(1, [*words, "--budget", alone["epsilon"] * (1 + 1e-9)], "enough")
         self.assertIn("scaled_scores", enough)
+        little = self.summary_of(1, [*words[:-1], "ledger-of-little", "--budget", 0.99 * alone["epsilon"]], "little")
+        self.assertTrue([note for note in little["notes"] if "no budget allows sums of them" in note], little["notes"])
+        self.assertIsNone(little["privacy"]["scores"])
+        self.assertNotIn("After the last round each client", (self.folder / "little/privacy.txt").read_text())
         for name, budget in (("none", alone["epsilon"] * (1 + 1e-9)), ("other", 1.01 * alone["epsilon"])):
             result = self.run_ranks(1, [*words, "--budget", budget, "--output", name])
             self.assertEqual(result.code, 4, result)

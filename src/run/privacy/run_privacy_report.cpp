@@ -34,6 +34,7 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
   report.units = units_;
   report.vectors = vectors_of_release();
   if (histograms_) histograms_->describe(report, delta_of_claims());
+  if (most_scored_ == 0) report.scores.reset();  // planned, and no client's ledger has it
   report.trust.sealed = facts_.sealed;
   report.trust.keys_signed = facts_.introductions != nullptr;
   if (facts_.introductions) report.members = facts_.introductions->members();
