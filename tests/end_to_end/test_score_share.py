@@ -149,6 +149,15 @@ class ScoreShare(HistogramCase):
             self.assertEqual(result.code, 4, result)
         self.assertEqual([row["kind"] for row in self.of_scores("ledger")].count("reserve"), 1)
 
+    def test_a_run_that_is_refused_has_paid_for_no_sums(self):
+        self.write("budgets.csv", "0,3\n1,0.3\n2,3\n3,3\n")
+        words = [*self.sources, *self.keys(), "--total-epsilon", 2, "--batch", 100, "--score-share", SHARE, "--budget-unit", "record"]
+        refused = self.run_ranks(2, [*words, "--ledger", "ledger-{client}", "--budget", "clients:budgets.csv", "--output", "refused"])
+        self.complains(refused, 4, "is more than is left", "0.3")
+        for client in range(CLIENTS):
+            self.assertEqual([row for row in self.ledger_rows(f"ledger-{client}") if row["kind"] == "reserve"], [], client)
+        self.assertIn("scaled_scores", self.summary_of(2, [*words, "--ledger", "ledger-{client}", "--budget", 2], "whole"))
+
     def test_persons_count_once(self):
         lines = ["who,a,b,c,y"] + [f"{i % 400},{row}" for i, row in enumerate(rows(1200, 7))]
         self.write("persons.csv", "\n".join(lines) + "\n")

@@ -13,13 +13,18 @@ Charge RunPrivacy::charge_of_scores(Client u) const {
   return Charge::gaussian(histograms_->prices().scores->at(u, 0));
 }
 
-/// Whether client first + k can pay for the sums and for a round besides, or under --total-epsilon for all rounds:
-/// alone they would be of no use.
+/// Whether client first + k has sums to release, and can pay for them and for its rounds.
 bool RunPrivacy::affords_scores(std::size_t k) const {
   const ServedRounds& served = facts_.served[k];
+  return served.begin == 0 && !served.lost && served.records.value_or(0) > 0 && affords_rounds(k, true);
+}
+
+/// Whether client first + k can pay for a round, or under --total-epsilon for all, and for the sums too `with_scores`:
+/// alone they would be of no use.
+bool RunPrivacy::affords_rounds(std::size_t k, bool with_scores) const {
+  const ServedRounds& served = facts_.served[k];
   const std::int64_t records = served.records.value_or(0);
-  if (served.begin > 0 || served.lost || records == 0) return false;
-  if (!options_.budget) return true;
+  if (!options_.budget || served.lost || records == 0) return true;
   const Budget& budget = budgets_[k];
   const Client u = first() + static_cast<Client>(k);
   const Round of_pass = std::max<Round>(served.of_pass.value_or(1), 1);
@@ -30,13 +35,20 @@ bool RunPrivacy::affords_scores(std::size_t k) const {
   };
   std::vector<ChargeGroup> groups = ledgers_[ledgers_.size() == 1 ? 0 : k].book().spent(
       u, budget.of_client ? LossLevel::client : level_of(protection_->unit()));
-  groups.push_back({of_members(charge_of_scores(u), budget.of_client ? records : 1), 1});
+  if (with_scores) groups.push_back({of_members(charge_of_scores(u), budget.of_client ? records : 1), 1});
   groups.push_back({of_members(Charge::gaussian(prices_->at(u, 0)), in_batch), rounds});
   return compose(groups, budget.delta.value_or(default_delta(groups))).epsilon <= budget.epsilon;
 }
 
 /// Finds out whose ledgers have the release, or will have it. **Collective.**
 void RunPrivacy::settle_scores() {
+  bool all_rounds = true;  // are affordable; a run that is refused, since they are not, has released nothing
+  agreement_.together([&] {
+    for (std::size_t k = 0; k < static_cast<std::size_t>(count()) && options_.total_epsilon && !taken_up_; ++k) {
+      all_rounds = all_rounds && affords_rounds(k, false);
+    }
+  });
+  all_rounds = agreement_.all(declare_public(all_rounds));
   agreement_.together([&] {
     for (std::size_t k = 0; k < static_cast<std::size_t>(count()); ++k) {
       bool releases = !no_client_left_ && !is_lost(client(k));
@@ -47,7 +59,7 @@ void RunPrivacy::settle_scores() {
         const LedgerAccount* const account = entry == entries.end() ? nullptr : entry->find(client(k));
         releases = account != nullptr && account->charged > 0;
       } else if (releases) {
-        releases = affords_scores(k);
+        releases = all_rounds && affords_scores(k);
       }
       scored_.push_back(releases ? facts_.served[k].records.value_or(0) : 0);
     }
