@@ -70,7 +70,7 @@ void RunCheckpoints::leave_out(const std::string& why, RunPrivacy& privacy) {
   const Round at = std::max(from, unreleased / releases + (unreleased % releases > 0 ? 1 : 0));
   check(at == from || at < terms_.rounds,
         "--rounds {}: rounds {} to {} may have been released with {}: they are left out, and none is left to play. "
-        "Give more --rounds.",
+        "Give more --rounds; where the run can have none, resume it as it was, or start a run of its own.",
         terms_.rounds, from + 1, at, why);
   const std::int64_t paid = privacy.leave_out(at * releases, !terms_.reads_pipes);
   agreement_.together([&] {
