@@ -1,4 +1,4 @@
-/// What a run of `starling infer` has settled before its steps.
+/// The settled parts of a run of `starling infer`, and the engine that is made of them.
 #pragma once
 
 #include <cstddef>

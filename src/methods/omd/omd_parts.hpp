@@ -1,4 +1,4 @@
-/// What a run of mirror descent has settled before its rounds.
+/// The settled parts of a run of mirror descent.
 #pragma once
 
 #include <memory>

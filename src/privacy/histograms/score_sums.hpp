@@ -19,7 +19,7 @@ class ScoreSums : public NoisyCounts {
   /// Under Gaussian noise at the price `mu`. Range and errors are those of NoisyCounts.
   ScoreSums(double mu, std::int64_t records);
 
-  /// What a record adds to the two sums, before it is rounded.
+  /// A record's terms in the two sums, before rounding.
   struct Parts {
     double excess = 0;  ///< (y − t) t
     double slope = 0;   ///< s t (1 − t²)/2

@@ -1,4 +1,4 @@
-/// What a client serves, as far as its account depends on it.
+/// The records and rounds of a client, for its account.
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-/// What a round's release has beside a gradient.
+/// The sum that a round releases beside a gradient, such as one of curvatures.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 
 namespace starling {
 
-/// The second part of a round's release.
+/// The second part of a round's release: its size, clip and share of the price.
 struct SecondPart {
   std::string what;           ///< of a record, for descriptions: "part in the constraints"
   double clip = 1;            ///< bound on a record's norm; infinite: no clipping (`none` alone)
   std::size_t dimension = 1;  ///< entries
   double share = 0.5;         ///< of the price (of its square, where it is μ), between 0 and 1
-  /// How far, in clips, replacing one record moves the sum; √2 (under gaussian) for a sum of curvatures w x xᵀ, w >= 0,
-  /// of norm w ‖x‖² <= clip, each a packed triangle (diagonal as it is, off-diagonal times √2; privacy/noise/grid.hpp).
+  /// The sensitivity of the sum to replacing one record, in clips; √2 (under gaussian) for a sum of curvatures w x xᵀ,
+  /// w >= 0, of norm w ‖x‖² <= clip, each a packed triangle (diagonal as it is, off-diagonal times √2;
+  /// privacy/noise/grid.hpp).
   double replacement = 2;
   /// For a second part that is released once, after the last round (Gaussian noise only): the number of records in it.
   /// None: the second part is released with each round's first part.

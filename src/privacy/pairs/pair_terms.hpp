@@ -1,4 +1,4 @@
-/// What the price and the rounds of noise between pairs depend on (pair_noise.hpp has the proof).
+/// Terms and rounds of noise between pairs, on which its price depends (proof in pair_noise.hpp).
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace starling {
 
 class PairGraph;
 
-/// What the price of noise depends on; by default there is no noise between pairs.
+/// Exposure, ratio and rounding of noise between pairs; by default there is none.
 struct PairTerms {
   static constexpr std::size_t most_batch = std::size_t{1} << 20;  ///< records of a sum, whose integers are below 2^60
   static constexpr Round most_rounds = Round{1} << 20;             ///< of a chain of correlated noise

@@ -30,7 +30,7 @@ const char* in_batch(const PrivacyReport& report) {
   return report.unit == PrivacyUnit::person && !report.persons_in_slots ? "person" : "record";
 }
 
-/// What is released after the last round.
+/// The releases after the last round, in a sentence.
 std::string sums_of_scores(const PrivacyReport& report) {
   if (!report.scores) return "";
   const char* const each = in_batch(report);
@@ -41,7 +41,7 @@ std::string sums_of_scores(const PrivacyReport& report) {
       each, each, in_words(report.scores->record));
 }
 
-/// What was released once.
+/// The single releases, before and after the rounds, in sentences.
 std::string histograms(const PrivacyReport& report) {
   const char* const each = in_batch(report);
   const auto of = [&](const std::optional<HistogramReport>& released, const std::string& what) {

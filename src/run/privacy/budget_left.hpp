@@ -1,4 +1,4 @@
-/// What is left of a budget.
+/// The rest of a client's privacy budget.
 #pragma once
 
 #include <string>
