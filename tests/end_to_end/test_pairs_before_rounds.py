@@ -29,6 +29,7 @@ class PairsBeforeRounds(HistogramCase):
         self.write("data.csv", "\n".join(lines) + "\n")
         owners = [client for client, size in enumerate(SIZES) for _ in range(size)]
         self.write("deal.csv", "record,client\n" + "".join(f"{i},{u}\n" for i, u in enumerate(owners)))
+        self.write_key("key-4", hashlib.sha256(b"key 4").hexdigest())
         self.words = ["--source", "data.csv", "--clients", len(SIZES), "--partition", "file:deal.csv", "--mechanism", "gaussian", "--delta", 1e-5,
                       "--tuning", "auto", "--progress", "off"]
         self.seeded = [*self.words, "--total-epsilon", 1, "--trust", "pairs", "--noise-key", "seed"]
@@ -103,8 +104,21 @@ class PairsBeforeRounds(HistogramCase):
     def test_the_same_bits_on_all_layouts(self):
         self.check_layouts(self.seeded[:-2], "standardise", (1, 2, 4, 5))
 
+    def test_a_seed_repeats_a_run_wherever_its_records_are(self):
+        """With secret keys pairs draw new noise."""
+        (self.folder / "copy").mkdir()
+        self.write("copy/data.csv", (self.folder / "data.csv").read_text())
+        found = {}
+        for keys in ("seed", "files"):
+            words = [*self.seeded[:-2], *(["--noise-key", "seed"] if keys == "seed" else self.keys())]
+            for source in ("data.csv", "copy/data.csv"):
+                output = f"{keys}-{source.count('/')}"
+                summary = self.summary_of(1, [*words, "--source", source], output)
+                found[output] = bits(summary["final_model"]), self.config(output)["standardise"]
+        self.assertEqual(found["seed-0"], found["seed-1"])
+        self.assertNotEqual(found["files-0"][1], found["files-1"][1])
+
     def test_a_release_is_taken_up_after_a_kill(self):
-        self.write_key("key-4", hashlib.sha256(b"key 4").hexdigest())
         words = [*self.words, "--total-epsilon", 1, "--trust", "pairs", *self.keys(), "--ledger", "ledger-{client}"]
         with interrupted("checkpoint:0"):
             self.run_ranks(2, [*words, "--output", "killed"])

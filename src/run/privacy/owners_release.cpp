@@ -98,7 +98,9 @@ void OwnersRelease::settle_run_id(const std::string& end) {
 }
 
 void OwnersRelease::agree_on_pairs(const PairTerms& terms, PairRounds rounds) {
-  PairKeys keys = agree_on_pair_keys(agreement_, layout_, facts_.pairs->graph(), keys_, run_id_, determined_by_,
+  // Keys of a seed hide nothing, and give the same noise wherever the run is repeated.
+  const std::string attempt = key_policy() == NoiseKeyPolicy::seed ? "" : determined_by_;
+  PairKeys keys = agree_on_pair_keys(agreement_, layout_, facts_.pairs->graph(), keys_, run_id_, attempt,
                                      facts_.introductions.get());
   pair_noise_ = std::make_shared<PairNoise>(terms, std::move(keys.ends), std::move(rounds));
   public_keys_of_pairs_ = std::move(keys.public_keys);

@@ -102,10 +102,10 @@ struct PairKeys {
 };
 
 /// The keys for one run: a client's is made of its noise key and the run's id, and a pair's also of `attempt`, which
-/// differs wherever the run would release other integers. Members who have introduced themselves sign their public
-/// keys; `introductions` is null in other runs. **Collective.** Throws UsageError or DataError for public keys that
-/// came back changed, repeat each other, or are of low order, and FailureError for keys that their members have not
-/// signed.
+/// differs wherever a run with secret keys would release other integers. Members who have introduced themselves sign
+/// their public keys; `introductions` is null in other runs. **Collective.** Throws UsageError or DataError for public
+/// keys that came back changed, repeat each other, or are of low order, and FailureError for keys that their members
+/// have not signed.
 [[nodiscard]] PairKeys agree_on_pair_keys(Agreement& agreement, const Layout& layout, const PairGraph& graph,
                                           const std::vector<NoiseKey>& keys, const std::string& run_id,
                                           const std::string& attempt, const Introductions* introductions = nullptr);
