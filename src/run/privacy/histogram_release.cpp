@@ -5,14 +5,12 @@
 #include <numeric>
 
 #include "core/text/limits.hpp"
-#include "privacy/accounting/accounting.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "run_pairs.hpp"
 
 namespace starling {
 
 namespace {
-
-constexpr const char* digest_policy = "Poly1305 of the counts, into the start of a ChaCha20 stream";
 
 PairTerms terms_of(const RunFacts& run) {
   return run.pairs ? run.pairs->terms_before() : PairTerms();
@@ -76,11 +74,6 @@ NoisyCounts HistogramRelease::counts_of(Client u) const {
           records(u), terms_of(facts_)};
 }
 
-/// The records in each batch of the run that follows, at least, of the client with so many records.
-std::int64_t HistogramRelease::least_batch(std::int64_t records) const {
-  return std::max<std::int64_t>(records / std::max<Round>(histograms_.rounds_of_pass, 1), 1);
-}
-
 /// The records for which the ledger of these clients charges each of them: their most where the ledger is the owners',
 /// else the most of all clients, so that it is the same however ranks share clients.
 std::int64_t HistogramRelease::counted_records(const ClientRange& clients) const {
@@ -90,21 +83,18 @@ std::int64_t HistogramRelease::counted_records(const ClientRange& clients) const
   return most;
 }
 
-/// Whether client u, which has its account in this ledger, can pay for the histogram and for a round after it, or under
-/// --total-epsilon for all of them: alone it would be of no use.
+/// Whether client u, which has its account in this ledger, can pay for the histogram and for rounds after it.
 bool HistogramRelease::affordable(Client u, std::size_t ledger) const {
   const Prices limits = Prices::parse(*options_.budget, "--budget", 1, layout_.clients(), 0, infinity);
-  const LossLevel level = options_.budget_of_client ? LossLevel::client : level_of(options_.unit);
-  const double members = options_.budget_of_client ? static_cast<double>(counted_records(clients_of(ledger))) : 1;
-  std::vector<ChargeGroup> groups = ledgers_[ledger].book().spent(u, level);
   const double price = histograms_.of_price.of_gradients(prices_->at(u, 0));
-  const double in_batch = options_.budget_of_client ? static_cast<double>(least_batch(records(u))) : 1;
-  const Charge of_round = options_.mechanism_row().gaussian() ? Charge::gaussian(price) : Charge::laplace(price);
-  groups.push_back({of_group(counts_of(u).charge(), members).value_or(Charge::unbounded()), 1});
-  const Round rounds = histograms_.uses * (options_.budget_of_client ? histograms_.rounds_of_pass : 1);
-  groups.push_back({of_group(of_round, in_batch).value_or(Charge::unbounded()), options_.total_epsilon ? rounds : 1});
-  const double delta = options_.delta.value_or(default_delta(groups));
-  return compose(groups, delta).epsilon <= limits.at(u, 0);
+  PlannedCharges planned;
+  planned.at_once = counts_of(u).charge();
+  planned.counted = counted_records(clients_of(ledger));
+  planned.of_round = options_.mechanism_row().gaussian() ? Charge::gaussian(price) : Charge::laplace(price);
+  planned.records = records(u);
+  planned.of_pass = histograms_.rounds_of_pass;
+  planned.passes = histograms_.uses;
+  return affords(u, {limits.at(u, 0), options_.budget_of_client, options_.delta}, planned);
 }
 
 bool HistogramRelease::affordable() {
@@ -132,7 +122,7 @@ LedgerRun HistogramRelease::run_of(const ClientRange& clients) const {
                                   counts_of(clients.first).deviation());
   }
   // Who has a record in each batch of the run that follows has `rounds_of_pass` records in this one.
-  run.batch = least_batch(most);
+  run.batch = std::max<std::int64_t>(most / std::max<Round>(histograms_.rounds_of_pass, 1), 1);
   run.batch_units = static_cast<double>(std::max<std::int64_t>(most, 1));
   return run;
 }
@@ -143,15 +133,7 @@ void HistogramRelease::enter(const ClientRange& clients, Ledger& ledger) const {
   ledger.begin(run_of(clients));
   std::vector<Reservation> rows;
   for (Client u = clients.first; u <= clients.through; ++u) {
-    if (records(u) == 0) continue;
-    const Charge charge = counts_of(u).charge();
-    Reservation row;
-    row.clients = u;
-    row.records = "all, at once";
-    row.passes = {{1, charge}};
-    row.charges = {{charge, 1}};
-    row.digest = digest_policy;
-    add_row(rows, std::move(row));
+    if (records(u) > 0) add_row(rows, at_once(u, counts_of(u).charge(), "counts"));
   }
   if (!rows.empty()) ledger.reserve(rows);
 }

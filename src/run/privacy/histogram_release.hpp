@@ -58,7 +58,6 @@ class HistogramRelease : public OwnersRelease {
   [[nodiscard]] bool releases(std::int64_t records) const { return records > 0 || facts_.pairs != nullptr; }
   [[nodiscard]] NoisyCounts counts_of(Client u) const;
   [[nodiscard]] bool affordable(Client u, std::size_t ledger) const;
-  [[nodiscard]] std::int64_t least_batch(std::int64_t records) const;
   [[nodiscard]] std::int64_t counted_records(const ClientRange& clients) const;
   void enter(const ClientRange& clients, Ledger& ledger) const;
   void close();

@@ -12,6 +12,8 @@
 #include "core/digest.hpp"
 #include "core/text/per_client.hpp"
 #include "output/directory/owners_file.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/pairs/pair_noise.hpp"
 #include "run/settings/learning_config.hpp"
 #include "run_pairs.hpp"
@@ -126,6 +128,40 @@ LedgerRun OwnersRelease::new_run(const ClientRange& clients) const {
   run.determined_by = determined_by_;
   run.clients = {clients};
   return run;
+}
+
+const Ledger& OwnersRelease::ledger_of(Client u) const {
+  return ledgers_[ledgers_.size() == 1 ? 0 : static_cast<std::size_t>(u - first())];
+}
+
+bool OwnersRelease::affords(Client u, const Budget& budget, const PlannedCharges& planned) const {
+  const auto of_members = [](const Charge& charge, std::int64_t members) {
+    return of_group(charge, static_cast<double>(members)).value_or(Charge::unbounded());
+  };
+  std::int64_t counted = 1;
+  std::int64_t in_batch = 1;
+  Round rounds = options_.total_epsilon ? planned.passes : 1;
+  if (budget.of_client) {
+    const Round of_pass = std::max<Round>(planned.of_pass, 1);
+    counted = planned.counted;
+    in_batch = std::max<std::int64_t>((planned.records - 1) / of_pass + 1, 1);
+    if (options_.total_epsilon) rounds *= of_pass;
+  }
+  const LossLevel level = budget.of_client ? LossLevel::client : level_of(options_.unit);
+  std::vector<ChargeGroup> groups = ledger_of(u).book().spent(u, level);
+  if (planned.at_once) groups.push_back({of_members(*planned.at_once, counted), 1});
+  groups.push_back({of_members(planned.of_round, in_batch), rounds});
+  return compose(groups, budget.delta.value_or(default_delta(groups))).epsilon <= budget.epsilon;
+}
+
+Reservation OwnersRelease::at_once(Client u, const Charge& charge, const char* of) {
+  Reservation row;
+  row.clients = u;
+  row.records = "all, at once";
+  row.passes = {{1, charge}};
+  row.charges = {{charge, 1}};
+  row.digest = fmt::format("Poly1305 of the {}, into the start of a ChaCha20 stream", of);
+  return row;
 }
 
 }  // namespace starling

@@ -23,6 +23,7 @@
 namespace starling {
 
 class PairNoise;
+struct Budget;
 struct PrivacyReport;
 
 /// Prices and charges of the histograms of a run.
@@ -103,6 +104,23 @@ class OwnersRelease {
   void store_public_keys_of_pairs(const std::string& path) const;
   /// The run as new in a ledger of these clients: without parameters and sizes.
   [[nodiscard]] LedgerRun new_run(const ClientRange& clients) const;
+  /// Charges of a client: one of a release of all its records at once, where there is one, and those of its rounds.
+  struct PlannedCharges {
+    std::optional<Charge> at_once = {};  ///< of one record
+    std::int64_t counted = 1;            ///< the records that the ledger counts in it
+    Charge of_round;                     ///< of one record
+    std::int64_t records = 1;
+    Round of_pass = 1;  ///< rounds
+    std::int64_t passes = 1;
+  };
+  /// Whether this budget of client u allows what its ledger has, these charges at once, and a round after them, or all
+  /// under --total-epsilon: a release before rounds is of no use alone.
+  [[nodiscard]] bool affords(Client u, const Budget& budget, const PlannedCharges& planned) const;
+  /// What a ledger says of a release of all records of client u at once, none of which is in another of the same run:
+  /// `of` names what is released.
+  [[nodiscard]] static Reservation at_once(Client u, const Charge& charge, const char* of);
+  /// The ledger of client u, which is one of this rank's.
+  [[nodiscard]] const Ledger& ledger_of(Client u) const;
 
   Agreement& agreement_;
   const Layout& layout_;

@@ -117,6 +117,7 @@ class RunPrivacy : public OwnersRelease {
   [[nodiscard]] std::string pairs_text() const;
   void settle_scores();
   [[nodiscard]] bool affords_scores(std::size_t k) const;
+  /// Whether client first + k can pay for its rounds, and before them for its sums `with_scores`.
   [[nodiscard]] bool affords_rounds(std::size_t k, bool with_scores) const;
   void reserve_scores(Ledger& ledger, const ClientRange& clients) const;
   [[nodiscard]] Charge charge_of_scores(Client u) const;

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "privacy/accounting/accounting.hpp"
 #include "privacy/histograms/score_sums.hpp"
 #include "run_privacy.hpp"
 
@@ -19,25 +18,17 @@ bool RunPrivacy::affords_scores(std::size_t k) const {
   return served.begin == 0 && !served.lost && served.records.value_or(0) > 0 && affords_rounds(k, true);
 }
 
-/// Whether client first + k can pay for a round, or under --total-epsilon for all, and for the sums too `with_scores`:
-/// alone they would be of no use.
 bool RunPrivacy::affords_rounds(std::size_t k, bool with_scores) const {
   const ServedRounds& served = facts_.served[k];
   const std::int64_t records = served.records.value_or(0);
   if (!options_.budget || served.lost || records == 0) return true;
-  const Budget& budget = budgets_[k];
-  const Client u = first() + static_cast<Client>(k);
-  const Round of_pass = std::max<Round>(served.of_pass.value_or(1), 1);
-  const std::int64_t in_batch = budget.of_client ? (records - 1) / of_pass + 1 : 1;
-  const Round rounds = options_.total_epsilon ? options_.passes * (budget.of_client ? of_pass : 1) : 1;
-  const auto of_members = [](const Charge& charge, std::int64_t members) {
-    return of_group(charge, static_cast<double>(members)).value_or(Charge::unbounded());
-  };
-  std::vector<ChargeGroup> groups = ledgers_[ledgers_.size() == 1 ? 0 : k].book().spent(
-      u, budget.of_client ? LossLevel::client : level_of(protection_->unit()));
-  if (with_scores) groups.push_back({of_members(charge_of_scores(u), budget.of_client ? records : 1), 1});
-  groups.push_back({of_members(Charge::gaussian(prices_->at(u, 0)), in_batch), rounds});
-  return compose(groups, budget.delta.value_or(default_delta(groups))).epsilon <= budget.epsilon;
+  PlannedCharges planned;
+  if (with_scores) planned.at_once = charge_of_scores(client(k));
+  planned.counted = planned.records = records;
+  planned.of_round = Charge::gaussian(prices_->at(client(k), 0));
+  planned.of_pass = served.of_pass.value_or(1);
+  planned.passes = options_.passes;
+  return affords(client(k), budgets_[k], planned);
 }
 
 /// Finds out whose ledgers have the release, or will have it. **Collective.**
@@ -53,7 +44,7 @@ void RunPrivacy::settle_scores() {
     for (std::size_t k = 0; k < static_cast<std::size_t>(count()); ++k) {
       bool releases = !no_client_left_ && !is_lost(client(k));
       if (releases && taken_up_) {
-        const auto& entries = ledgers_[ledgers_.size() == 1 ? 0 : k].book().entries();
+        const auto& entries = ledger_of(client(k)).book().entries();
         const auto entry = std::ranges::find_if(
             entries, [this](const LedgerEntry& each) { return each.run.id == run_id_ + end_of_scores; });
         const LedgerAccount* const account = entry == entries.end() ? nullptr : entry->find(client(k));
@@ -81,14 +72,7 @@ void RunPrivacy::reserve_scores(Ledger& ledger, const ClientRange& clients) cons
     const bool releases = records(u) > 0;
     most = std::max(most, records(u));
     add_row(endings, {u, releases ? 1 : 0, LedgerEnd::finished});
-    if (!releases) continue;
-    Reservation row;
-    row.clients = u;
-    row.records = "all, at once";
-    row.passes = {{1, charge_of_scores(u)}};
-    row.charges = {{charge_of_scores(u), 1}};
-    row.digest = "Poly1305 of the sums, into the start of a ChaCha20 stream";
-    add_row(rows, std::move(row));
+    if (releases) add_row(rows, at_once(u, charge_of_scores(u), "sums"));
   }
   if (rows.empty()) return;
   LedgerRun run = new_run(clients);
