@@ -3,9 +3,10 @@
 
 usage: tools/house.py [--check] [--json] [--build DIR]
 
-  --check      print only what breaks a rule (circles between folders, more than 20 files in one, a name that two files of a module
-               have in anonymous namespaces, two types of one name, error messages that read "problem (why) what to do" in place of
-               "problem: why. What to do."), and end with 1 if anything does
+  --check      print only what breaks a rule (circles between folders, more than 20 files in one, more than 12 virtual functions of a
+               class with those that it inherits, a name that two files of a module have in anonymous namespaces, two types of one name,
+               error messages that read "problem (why) what to do" in place of "problem: why. What to do."), and end with 1 if anything
+               does
   --json       one JSON object in place of the table
   --build DIR  the build whose ninja log and test times are read (build/release)
 
@@ -26,6 +27,7 @@ TREES = {"src": ROOT / "src", "tests": ROOT / "tests"}
 CODE = {".cpp", ".hpp"}
 LONG_FUNCTION = 50
 MOST_FILES = 20
+MOST_VIRTUAL = 12
 # Folders that may have more files: each file is a case of its own, and nobody has to read them together.
 ONE_FILE_A_CASE = {("tests", "fuzz")}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -336,6 +338,9 @@ def main():
         crowded = crowded_folders()
         for count, folder in crowded:
             print(f"{folder} has {count} files, more than {MOST_FILES}")
+        wide = {name: count for name, count in virtual_functions().items() if count > MOST_VIRTUAL}
+        for name, count in wide.items():
+            print(f"{name} has {count} virtual functions, more than {MOST_VIRTUAL}")
         twice = names_twice()
         for module, name, files in twice:
             print(f"several files of {module}, which may be one translation unit, have {name} in anonymous namespaces: {', '.join(files)}")
@@ -345,7 +350,7 @@ def main():
         messages = old_messages()
         for message in messages:
             print(f'not "problem: why. What to do.": {message}')
-        return 1 if found or crowded or twice or types or messages else 0
+        return 1 if found or crowded or wide or twice or types or messages else 0
     figures = measured(options.build)
     print(json.dumps(figures, indent=1) if options.json else "\n".join(table(figures)))
     return 0

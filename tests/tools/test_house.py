@@ -106,6 +106,13 @@ class SmallTree(unittest.TestCase):
         self.write("src/high/derived.hpp", "class Derived final : public Base {\n  virtual void c();\n  void a() override;\n};\n")
         self.assertEqual(self.figures()["virtual_functions"], {"Base": 2, "Derived": 3})
 
+    def test_a_class_of_more_than_12_virtual_functions_is_named(self):
+        self.write("src/low/base.hpp", "class Base {\n public:\n" + "".join(f"  virtual void f{i}();\n" for i in range(12)) + "};\n")
+        self.assertEqual(run(self.tool, "--check").returncode, 0)
+        self.write("src/high/derived.hpp", "class Derived final : public Base {\n  virtual void c();\n};\n")
+        result = run(self.tool, "--check")
+        self.assertEqual((result.returncode, result.stdout), (1, "Derived has 13 virtual functions, more than 12\n"))
+
     def test_headers_of_a_method_are_counted_through_others(self):
         self.write("src/low/deep.hpp", "\n")
         self.write("src/low/a.hpp", '#include "deep.hpp"\n')

@@ -33,6 +33,12 @@ class FedAvgPlay final : public PlayAtRoot {
                                          std::move(parts.weights), std::move(factors));
   }
 
+  [[nodiscard]] Recording recording() override {
+    Recording recording = PlayAtRoot::recording();
+    recording.scored = {ReleasePath::fedavg_score, clients_->streams()};
+    return recording;
+  }
+
   void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override {
     PlayAtRoot::add_observers(observers, parts);
     if (parts_.config.average == Averaging::none) return;
@@ -52,9 +58,6 @@ class FedAvgPlay final : public PlayAtRoot {
 
   [[nodiscard]] std::optional<SavedModel> saved_model() const override {
     return starling::saved_model(parts_.config.model, parts_.config.loss, *parts_.loss, run_.inputs.dataset.shape);
-  }
-  [[nodiscard]] std::optional<ScoredRecords> scored_records() const override {
-    return ScoredRecords{ReleasePath::fedavg_score, clients_->streams()};
   }
 
  private:

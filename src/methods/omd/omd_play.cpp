@@ -51,9 +51,6 @@ class OmdPlay final : public Play {
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   void complete_summary(Summary& summary) override;
   [[nodiscard]] std::optional<SavedModel> saved_model() const override;
-  [[nodiscard]] std::optional<ScoredRecords> scored_records() const override {
-    return ScoredRecords{ReleasePath::omd_score, omd_->streams()};
-  }
   [[nodiscard]] OwnResults own_results(const Summary& summary) override;
   [[nodiscard]] ExitCode exit_code(const Summary& summary, const RoundsEnd& end) override;
 
@@ -147,6 +144,7 @@ Recording OmdPlay::recording() {
     recording.scores = scores_of(parts_.loss->classifies());
     recording.test = run_.test_score_of(*parts_.model);
     recording.model = parts_.model.get();
+    recording.scored = {ReleasePath::omd_score, omd_->streams()};
   }
   recording.provenance = {{"topology_digest", parts_.graph->digest()}};
   recording.mixing = config_.mixing.mixing;

@@ -326,7 +326,7 @@ ExitCode finish_run(const BegunRun& begun, const Method& method, Play& play, Run
   RunContext& run = begun.context;
   RoundsEnd& end = outcome.end;
   Released<Columns> models = play.final_models();
-  const std::optional<ScaledScores> scaled = scale_scores(begun, play, end.stopped, models);
+  const std::optional<ScaledScores> scaled = scale_scores(begun, play, outcome, models);
   records.finish(play.view(), end.done, models);
   note_stop(begun, outcome);
   Summary summary = begin_summary(begun, method.dimension(), outcome.recording.rounds, outcome.wall);

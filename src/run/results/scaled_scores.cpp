@@ -7,6 +7,7 @@
 #include "privacy/histograms/score_sums.hpp"
 #include "run/resumption/kept_notes.hpp"
 #include "run/tuning/releases/histogram_counts.hpp"
+#include "run_results.hpp"
 
 namespace starling {
 
@@ -52,7 +53,7 @@ bool may_release(const BegunRun& begun) {
 }
 
 /// The sums of this rank's clients over all their records. **Collective.**
-std::vector<Secret<Counts>> sums_of_clients(const BegunRun& begun, const Play::ScoredRecords& records,
+std::vector<Secret<Counts>> sums_of_clients(const BegunRun& begun, const ScoreSource& records,
                                             const SavedModel& model) {
   RunContext& run = begun.context;
   std::vector<Secret<Counts>> sums;
@@ -72,12 +73,12 @@ std::vector<Secret<Counts>> sums_of_clients(const BegunRun& begun, const Play::S
 
 }  // namespace
 
-std::optional<ScaledScores> scale_scores(const BegunRun& begun, const Play& play, bool stopped,
+std::optional<ScaledScores> scale_scores(const BegunRun& begun, const Play& play, const Outcome& outcome,
                                          Released<Columns>& models) {
   RunContext& run = begun.context;
   const bool has_share = begun.privacy != nullptr && run.common().privacy.score_share.value_or(0) > 0;
-  const std::optional<Play::ScoredRecords> records = has_share ? play.scored_records() : std::nullopt;
-  if (!records || stopped || !may_release(begun)) return std::nullopt;
+  const std::optional<ScoreSource>& records = outcome.recording.scored;
+  if (!has_share || !records || outcome.end.stopped || !may_release(begun)) return std::nullopt;
   std::optional<SavedModel> model = play.saved_model();
   model->parameters = mean_model(run.agreement, play.view(), models);
   const SumsOfScores sums = begun.privacy->release_scores(records->path, sums_of_clients(begun, *records, *model));

@@ -27,6 +27,12 @@ class Summary;
 struct NetworkFigures;
 struct SavedModel;
 
+/// The path by which sums over scores of a rank's records leave a client, and the streams that serve these records.
+struct ScoreSource {
+  ReleasePath path;
+  std::span<const std::unique_ptr<Stream>> streams;
+};
+
 /// The planned rounds of a run, and the figures that are recorded after them.
 struct Recording {
   Round rounds = 0;  ///< planned
@@ -39,7 +45,8 @@ struct Recording {
   std::optional<Mixing> mixing = {};  ///< how clients mix with their neighbours; none where rank 0 aggregates
   /// Whether results go over the records again, which may take as long as the rounds.
   bool evaluates = false;
-  Model* model = nullptr;  ///< whose parameters the run learns; null where it learns none
+  Model* model = nullptr;                  ///< whose parameters the run learns; null where it learns none
+  std::optional<ScoreSource> scored = {};  ///< after the last round; none of a method that never measures its scores
   /// Adapts the state of a checkpoint to the present clients. The checkpoint lacks change number `first` of the members
   /// and all later ones. **Collective.**
   std::function<void(std::size_t first)> begin_after_changes = [](std::size_t) {};
@@ -97,14 +104,6 @@ class Play {
   /// Kind, architecture and loss of the model that the run ends with, for model.h5; none for a run whose result is no
   /// model of records. Rank 0's.
   [[nodiscard]] virtual std::optional<SavedModel> saved_model() const;
-  /// The path by which sums over scores of this rank's records leave a client, and the streams that have served these
-  /// records. Rank-local.
-  struct ScoredRecords {
-    ReleasePath path;
-    std::span<const std::unique_ptr<Stream>> streams;
-  };
-  /// None of a method whose scores are never measured.
-  [[nodiscard]] virtual std::optional<ScoredRecords> scored_records() const { return std::nullopt; }
   /// Rank 0's.
   [[nodiscard]] virtual OwnResults own_results(const Summary& /*summary*/) { return {}; }
   /// The exit code of a run whose files are complete. May throw, on all ranks.
