@@ -21,10 +21,6 @@ const std::vector<Parameter>& schedule_parameters() {
   return parameters;
 }
 
-void check_value(double value, std::string_view what, double least, double most) {
-  check(value >= least && value <= most, "{}: {} is out of range: {} to {}.", what, value, least, most);
-}
-
 }  // namespace
 
 RoundValues RoundValues::parse(std::string_view text, std::string_view what, Round rounds, double least, double most) {
@@ -32,19 +28,19 @@ RoundValues RoundValues::parse(std::string_view text, std::string_view what, Rou
   values.points_.clear();
   if (!text.starts_with("schedule:")) {
     values.points_.push_back({0, parse_number(text, what)});
-    check_value(values.points_[0].value, what, least, most);
+    require_in_range(values.points_[0].value, what, least, most);
     return values;
   }
   Spec spec = Spec::parse(text);
   spec.bind(schedule_parameters());
   if (const auto file = spec.find("file")) {
     check(!spec.find("from") && !spec.find("to") && !spec.find("shape"),
-          "{}: '{}' names a file and a shape: they exclude each other.", what, text);
+          "{}: '{}' names a file and a shape: they exclude each other. Leave one out.", what, text);
     for (const NumberPair& pair : read_number_pairs(*file)) {
       const std::string where = fmt::format("{}:{}", *file, pair.line);
-      check_value(pair.value, where, least, most);
+      require_in_range(pair.value, where, least, most);
       check(values.points_.empty() ? pair.key == 0 : pair.key > values.points_.back().round,
-            "{}: round {}: rounds ascend, from 0. Sort the lines.", where, pair.key);
+            "{}: round {}: rounds ascend from 0, each once. Correct the lines.", where, pair.key);
       values.points_.push_back({pair.key, pair.value});
     }
     return values;
@@ -53,7 +49,7 @@ RoundValues RoundValues::parse(std::string_view text, std::string_view what, Rou
   check(shape == "linear" || shape == "sqrt", "{}: {}", what, unknown_name("shape", shape, {"linear", "sqrt"}));
   values.shape_ = shape == "linear" ? Shape::linear : Shape::root;
   values.points_ = {{0, spec.number("from")}, {std::max<Round>(rounds - 1, 1), spec.number("to")}};
-  for (const Point& point : values.points_) check_value(point.value, what, least, most);
+  for (const Point& point : values.points_) require_in_range(point.value, what, least, most);
   return values;
 }
 

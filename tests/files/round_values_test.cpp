@@ -64,6 +64,7 @@ TEST(RoundValues, BadLinesAreNamed) {
         std::pair{"round,value\n", "holds no numbers"}}) {
     const std::string message = refusal(in_file(folder, text));
     EXPECT_THAT(message, HasSubstr(part));
+    EXPECT_THAT(message, testing::MatchesRegex(".*[.] (Write|Correct) .*[.]")) << text;
   }
 }
 

@@ -12,30 +12,14 @@ namespace starling {
 
 namespace {
 
-Client client_of(double value, Client clients, const std::string& path, std::size_t line) {
-  check(value >= 0 && value < clients && value == std::floor(value), "{}:{}: client {}: there are {}, from 0.", path,
-        line, value, clients);
-  return static_cast<Client>(value);
+std::string place_of(const std::string& path, const NumberPair& pair) {
+  return fmt::format("{}:{}", path, pair.line);
 }
 
 double share_of(double value, const std::string& where) {
-  check(value >= 0 && value < 1, "{}: {}: the share of rounds that a client sits out: from 0 to below 1.", where,
-        value);
+  check(value >= 0 && value < 1, "{}: {}: the share of rounds that a client sits out is from 0 to below 1. Correct it.",
+        where, value);
   return value;
-}
-
-std::vector<double> read_shares(const std::string& path, Client clients) {
-  std::vector<double> shares(static_cast<std::size_t>(clients), std::nan(""));
-  for (const NumberPair& pair : read_number_pairs(path)) {
-    const Client u = client_of(static_cast<double>(pair.key), clients, path, pair.line);
-    double& share = shares[static_cast<std::size_t>(u)];
-    check(std::isnan(share), "{}:{}: client {} is named twice", path, pair.line, u);
-    share = share_of(pair.value, fmt::format("{}:{}", path, pair.line));
-  }
-  const auto missing = std::find_if(shares.begin(), shares.end(), [](double share) { return std::isnan(share); });
-  check(missing == shares.end(), "'{}' does not name client {}: each client needs a line.", path,
-        missing - shares.begin());
-  return shares;
 }
 
 }  // namespace
@@ -43,7 +27,7 @@ std::vector<double> read_shares(const std::string& path, Client clients) {
 std::unique_ptr<AbsenceModel> read_absences(const std::string& path, Client clients) {
   std::vector<std::pair<Client, Round>> absences;
   for (const NumberPair& pair : read_number_pairs(path)) {
-    absences.emplace_back(client_of(pair.value, clients, path, pair.line), pair.key);
+    absences.emplace_back(client_of(pair.value, clients, place_of(path, pair)), pair.key);
   }
   std::sort(absences.begin(), absences.end());
   const auto listed = std::make_shared<const std::vector<std::pair<Client, Round>>>(std::move(absences));
@@ -60,7 +44,7 @@ std::unique_ptr<AbsenceModel> read_absences(const std::string& path, Client clie
 
 std::vector<double> parse_dropout(const std::string& text, Client clients) {
   constexpr std::string_view by_client = "clients:";
-  if (text.starts_with(by_client)) return read_shares(text.substr(by_client.size()), clients);
+  if (text.starts_with(by_client)) return read_values_of_clients(text.substr(by_client.size()), clients, share_of);
   std::vector<double> shares;
   for (const std::string_view part : split_at(text, ",")) {
     shares.push_back(share_of(parse_number(part, "--dropout"), "--dropout"));
@@ -76,11 +60,12 @@ std::vector<double> parse_dropout(const std::string& text, Client clients) {
 Departures read_departures(const std::string& path, Client clients) {
   Departures departures(static_cast<std::size_t>(clients));
   for (const NumberPair& pair : read_number_pairs(path)) {
-    const Client u = client_of(static_cast<double>(pair.key), clients, path, pair.line);
+    const std::string where = place_of(path, pair);
+    const Client u = client_of(static_cast<double>(pair.key), clients, where);
     check(pair.value >= 0 && pair.value < 9e15 && pair.value == std::floor(pair.value),
-          "{}:{}: round {}: rounds are whole numbers from 0.", path, pair.line, pair.value);
+          "{}: round {}: rounds are whole numbers from 0. Correct it.", where, pair.value);
     auto& departure = departures[static_cast<std::size_t>(u)];
-    check(!departure, "{}:{}: client {} is named twice", path, pair.line, u);
+    check(!departure, "{}: client {} is named twice. Delete one of its lines.", where, u);
     departure = static_cast<Round>(pair.value);
   }
   return departures;

@@ -12,29 +12,15 @@ namespace {
 
 constexpr std::string_view by_client = "clients:";
 
-std::vector<double> read_clients(const std::string& path, Client clients, double least, double most) {
-  std::vector<double> values(static_cast<std::size_t>(clients), std::nan(""));
-  for (const NumberPair& pair : read_number_pairs(path)) {
-    check(pair.key < clients, "{}:{}: client {}: there are {}, from 0.", path, pair.line, pair.key, clients);
-    double& value = values[static_cast<std::size_t>(pair.key)];
-    check(std::isnan(value), "{}:{}: client {} is named twice", path, pair.line, pair.key);
-    check(pair.value >= least && pair.value <= most, "{}:{}: {} is out of range: {} to {}.", path, pair.line,
-          pair.value, least, most);
-    value = pair.value;
-  }
-  const auto missing = std::find_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
-  check(missing == values.end(), "'{}' does not name client {}: each client needs a line.", path,
-        missing - values.begin());
-  return values;
-}
-
 }  // namespace
 
 Prices Prices::parse(const std::string& text, const std::string& what, Round rounds, Client clients, double least,
                      double most) {
   Prices prices;
   if (text.starts_with(by_client)) {
-    prices.by_client_ = read_clients(text.substr(by_client.size()), clients, least, most);
+    prices.by_client_ = read_values_of_clients(
+        text.substr(by_client.size()), clients,
+        [&](double value, const std::string& where) { require_in_range(value, where, least, most); });
   } else {
     prices.by_round_ = RoundValues::parse(text, what, rounds, least, most);
   }

@@ -185,7 +185,8 @@ TEST(AttendanceFiles, AreRefusedWithFileAndLine) {
   const auto absences = [&](const std::string& text) {
     return refusal([&] { static_cast<void>(read_absences(folder.write("a.csv", text), 3)); });
   };
-  EXPECT_THAT(absences("0,1\n2,3\n"), HasSubstr("a.csv:2: client 3: there are 3, from 0."));
+  EXPECT_THAT(absences("0,1\n2,3\n"),
+              HasSubstr("a.csv:2: client 3: clients have the numbers 0 to 2. Take one of them."));
   EXPECT_THAT(absences("0,0.5\n"), HasSubstr("a.csv:1: client 0.5"));
   EXPECT_THAT(absences("0,nan\n"), HasSubstr("a.csv:1"));
   EXPECT_THAT(absences("-1,0\n"), HasSubstr("a.csv:1"));
@@ -194,8 +195,8 @@ TEST(AttendanceFiles, AreRefusedWithFileAndLine) {
     return refusal([&] { static_cast<void>(read_departures(folder.write("d.csv", text), 3)); });
   };
   EXPECT_THAT(departures("3,1\n"), HasSubstr("d.csv:1: client 3"));
-  EXPECT_THAT(departures("1,1\n1,2\n"), HasSubstr("d.csv:2: client 1 is named twice"));
-  EXPECT_THAT(departures("1,2.5\n"), HasSubstr("round 2.5"));
+  EXPECT_THAT(departures("1,1\n1,2\n"), HasSubstr("d.csv:2: client 1 is named twice. Delete one of its lines."));
+  EXPECT_THAT(departures("1,2.5\n"), HasSubstr("round 2.5: rounds are whole numbers from 0. Correct it."));
   EXPECT_THAT(departures("1,-1\n"), HasSubstr("round -1"));
   const auto shares_of = [&](const std::string& text) {
     return refusal([&] { static_cast<void>(parse_dropout(text, 3)); });
@@ -206,7 +207,8 @@ TEST(AttendanceFiles, AreRefusedWithFileAndLine) {
   EXPECT_THAT(shares_of("nan"), HasSubstr("nan"));
   EXPECT_THAT(shares_of("0.1,,0.2"), HasSubstr("not a number"));
   EXPECT_THAT(shares_of("clients:nowhere.csv"), HasSubstr("nowhere.csv"));
-  EXPECT_THAT(shares_of("clients:" + folder.write("p.csv", "0,0.1\n2,0.1\n")), HasSubstr("does not name client 1"));
+  EXPECT_THAT(shares_of("clients:" + folder.write("p.csv", "0,0.1\n2,0.1\n")),
+              HasSubstr("does not name client 1: each client needs a line. Add it."));
   EXPECT_THAT(shares_of("clients:" + folder.write("p.csv", "0,0.1\n0,0.1\n")), HasSubstr("named twice"));
 }
 

@@ -36,10 +36,11 @@ TEST_F(ClientFile, GivesEachClientItsPrice) {
 }
 
 TEST_F(ClientFile, MustNameEachClientOnce) {
-  EXPECT_THAT(refusal("0,1\n1,1\n"), HasSubstr("does not name client 2"));
-  EXPECT_THAT(refusal("0,1\n1,1\n1,2\n2,1\n"), HasSubstr(":3: client 1 is named twice"));
-  EXPECT_THAT(refusal("0,1\n3,1\n"), HasSubstr(":2: client 3: there are 3"));
-  EXPECT_THAT(refusal("0,1\n1,0\n2,1\n"), HasSubstr(":2: 0 is out of range"));
+  EXPECT_THAT(refusal("0,1\n1,1\n"), HasSubstr("does not name client 2: each client needs a line. Add it."));
+  EXPECT_THAT(refusal("0,1\n1,1\n1,2\n2,1\n"), HasSubstr(":3: client 1 is named twice. Delete one of its lines."));
+  EXPECT_THAT(refusal("0,1\n3,1\n"), HasSubstr(":2: client 3: clients have the numbers 0 to 2. Take one of them."));
+  EXPECT_THAT(refusal("0,1\n1,0\n2,1\n"), HasSubstr(":2: 0 is out of range: 0.01 to 10. Correct it."));
+  EXPECT_THAT(refusal("0,1\n1\n2,1\n"), HasSubstr(":2: '1' is not two numbers with a comma between them. Write them"));
 }
 
 TEST_F(ClientFile, ConvertsPricesAndTheirRange) {
