@@ -62,7 +62,18 @@ class ScoreShare(HistogramCase):
             scored = self.run_alone(["score", name, "--source", "test.csv", "--json"])
             self.assertAlmostEqual(json.loads(scored.out)["metrics"]["log_loss"], summary["metrics"]["test"]["log_loss"], delta=1e-9)
         self.assertTrue([note for note in after["notes"] if "multiplied by" in note], after["notes"])
+        self.assertFalse([note for note in after["notes"] if "further from 1" in note], after["notes"])
         self.assertIn("After the last round each client releases once two sums", (self.folder / "after/privacy.txt").read_text())
+
+    def test_a_factor_beyond_its_bounds_has_a_note(self):
+        for size, bound, text in ((0.05, None, "too near one half"), (0.13, 4, "too near one half"), (20, 0.25, "too near 0 and 1")):
+            with self.subTest(size=size):
+                self.write("start.csv", (",".join(str(size * value) for value in TRUTH) + "\n") * CLIENTS)
+                summary = self.summary_of(1, [*(20 if word == 0.5 else word for word in self.still), "--score-share", SHARE], f"run-{size}")
+                if bound:
+                    self.assertAlmostEqual(summary["scaled_scores"]["factor"], bound, delta=1e-9)
+                [note] = [each for each in summary["notes"] if "further from 1" in each]
+                self.assertIn(text, note)
 
     def test_so_are_those_of_averages_over_rank_0(self):
         words = [*self.still, "--start", "start-of-all.csv", "--score-share", SHARE, "--local-steps", 3, "--output", "run", "--json", "--progress", "off"]

@@ -16,6 +16,7 @@ constexpr double deviation_of_logarithm = 0.5;      ///< of factors, before anyt
 constexpr double most_logarithm = 1.3862943611199;  ///< log 4: beyond, one step is no guide
 constexpr double typical_slope = 0.18;              ///< of a record; 0.07 to 0.28 on the tables of jobs/tables.py
 constexpr double least_slope = 0.03;                ///< that counts: scores near 0
+constexpr double sure = 2;                          ///< standard errors of a logarithm that is not 0
 
 std::int64_t steps_of(double part, double most) {
   return static_cast<std::int64_t>(
@@ -45,12 +46,15 @@ void ScoreSums::add(const Parts& means, Counts& sums) {
 ScoreFactor score_factor(View summed, double deviation, std::int64_t records) {
   const auto count = static_cast<double>(records);
   const double excess = summed[0] * excess_range + least_excess * count;
-  const double slope = std::max(summed[1] * weight * most_slope, least_slope * count);
+  const double shown_slope = summed[1] * weight * most_slope;
+  const double slope = std::max(shown_slope, least_slope * count);
   const double noise = deviation * excess_range / slope;
   const double variance = noise * noise + 1 / slope;
   constexpr double prior = deviation_of_logarithm * deviation_of_logarithm;
   const double logarithm = excess / slope * prior / (prior + variance);
-  return {std::exp(std::clamp(logarithm, -most_logarithm, most_logarithm)), std::sqrt(variance)};
+  const bool is_short = shown_slope < slope && excess / slope > sure * std::sqrt(variance);
+  return {std::exp(std::clamp(logarithm, -most_logarithm, most_logarithm)), std::sqrt(variance),
+          is_short || std::abs(logarithm) > most_logarithm};
 }
 
 double error_of_score_factor(double deviation, double records) {

@@ -34,6 +34,7 @@ class ScoreSums : public NoisyCounts {
 struct ScoreFactor {
   double factor = 1;  ///< from 1/4 to 4
   double error = 0;   ///< standard error of its logarithm as the sums show it, by noise and by the number of records
+  bool cut = false;   ///< whether the sums show a factor further from 1: beyond the bounds, or of scores near 0
 };
 
 /// `summed` are the sums over `records` >= 1 records, with noise of this deviation on each. The logarithm of the factor

@@ -71,6 +71,19 @@ std::vector<Secret<Counts>> sums_of_clients(const BegunRun& begun, const ScoreSo
   return sums;
 }
 
+/// The note on probabilities that a factor within the bounds does not make right.
+std::string note_on_cut(double factor) {
+  return fmt::format(
+      "probabilities: the sums show a factor further from 1 than {:.3g}, which one look cannot tell, so that the "
+      "model's "
+      "probabilities are {}. Classes and ranks of records are not touched",
+      factor,
+      factor > 1 ? "still too near one half: it has learned too little. Play more passes (--epochs), or take longer "
+                   "steps (--step)"
+                 : "still too near 0 and 1: its scores are mostly noise. Take more records or a larger price, or give "
+                   "shorter steps (--step)");
+}
+
 }  // namespace
 
 std::optional<ScaledScores> scale_scores(const BegunRun& begun, const Play& play, const Outcome& outcome,
@@ -93,6 +106,7 @@ std::optional<ScaledScores> scale_scores(const BegunRun& begun, const Play& play
       "probabilities: the scores of the final model are multiplied by {:.3g}, as sums over all records show after the "
       "last round, with a standard error of {:.2g} in the logarithm. --score-share 0 leaves them as they are",
       scaled.factor, scaled.error));
+  if (found.cut) run.notes.push_back(note_on_cut(scaled.factor));
   return scaled;
 }
 
