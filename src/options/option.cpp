@@ -54,6 +54,7 @@ Option Option::with(Option other) const {
   replace(result.range.least, other.range.least);
   replace(result.range.most, other.range.most);
   replace(result.no_value, std::move(other.no_value));
+  replace(result.unstated, std::move(other.unstated));
   replace(result.implied, std::move(other.implied));
   replace(result.words, std::move(other.words));
   replace(result.values, other.values);

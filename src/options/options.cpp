@@ -284,8 +284,8 @@ std::map<std::string, Options::Given> Options::read_file(const std::vector<std::
   return result;
 }
 
-/// The configuration of the run in a directory. Throws UsageError if the command line has other values for options that
-/// a run keeps.
+/// The configuration of the run in a directory. What the command line only repeats is forgotten. Throws UsageError if
+/// the command line has other values for options that a run keeps.
 std::map<std::string, Options::Given> Options::read_run(const std::string& directory, const std::string& text) {
   for (const char* other : {"config", "output"}) {
     check(!given(other),
@@ -307,15 +307,24 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
     throw UsageError(fmt::format("{}: --resume goes on with a run of the same command.", error.what()));
   }
   std::vector<std::string> differences;
-  for (const auto& [name, here] : given_) {
+  std::erase_if(given_, [&](const auto& each) {
+    const auto& [name, here] = each;
     const Option& option = *find(name);
-    if (option.may_change()) continue;
+    if (option.may_change()) return false;
     const auto there = of_run.find(name);
-    const std::string before = there != of_run.end() ? there->second.texts.front() : option.initial;
+    const bool is_stated = there != of_run.end() || !option.initial.empty();
+    const std::string before = there != of_run.end()     ? there->second.texts.front()
+                               : is_stated               ? option.initial
+                               : option.unstated.empty() ? option.no_value
+                                                         : option.unstated;
     const std::string& asked = here.texts.front();
-    if (!is_same(before, asked) && !is_same(before, with_absolute_names(option, asked)))
-      differences.push_back(fmt::format("{} = {}, here {}", name, before.empty() ? "-" : before, asked));
-  }
+    if (is_same(before, asked) || is_same(before, with_absolute_names(option, asked))) {
+      if (!is_stated) unstated_.insert(name);
+      return is_stated;
+    }
+    differences.push_back(fmt::format("{} = {}, here {}", name, before.empty() ? "-" : before, asked));
+    return false;
+  });
   check(differences.empty(),
         "--resume '{}': the run has another configuration ({}). Leave these options out, or start a run of its own.",
         directory, fmt::join(differences, "; "));
@@ -435,6 +444,7 @@ std::string Options::configuration(Names names, const std::vector<std::string>& 
   std::string text;
   for (const Option& option : declarations()) {
     if (option.about_configuration || std::ranges::count(left_out, option.name) > 0) continue;
+    if (unstated_.contains(option.name)) continue;
     const auto value = given_.find(option.name);
     const std::string shown = value == given_.end()      ? option.initial
                               : names == Names::absolute ? with_absolute_names(option, value->second.texts.front())

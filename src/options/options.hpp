@@ -109,6 +109,7 @@ class Options {
   std::vector<Entry> entries_;
   std::map<std::string, Given> given_;
   std::map<std::string, std::string> aside_;
+  std::set<std::string> unstated_;         ///< options given as Option::unstated to a run that goes on
   std::set<std::string> stated_defaults_;  ///< options whose default stands in a file
 };
 

@@ -24,6 +24,7 @@ struct Toy {
   double size = 0;
   std::optional<double> cap;
   std::optional<int> count;
+  std::optional<double> share;
   bool loud = false;
   Colour colour = Colour::red;
   std::string file;
@@ -52,6 +53,7 @@ Options options_of(Toy& toy) {
               toy.colour, {{"red", Colour::red}, {"green", Colour::green}});
   options.add(option("file", "FILE", "a file", {.files = named::file}), toy.file);
   options.add(option("names", "LIST", "of toys"), toy.names);
+  options.add(option("share", "S", "of all", {.range = {0, 1}, .unstated = "0"}), toy.share);
   options.add(option("mode", "[one|many]", "of playing", {.words = {"one", "many"}, .implied = "one"}), toy.mode);
   options.add(option("word", "WORD", "any", {.positional = true, .many = true}), toy.words);
   options.add(option("source", "FILE", "where from",
@@ -65,6 +67,13 @@ Options options_of(Toy& toy) {
   options.add(option("config", "FILE", "read options", {.about_configuration = true}));
   options.add(option("resume", "DIR", "go on", {.about_configuration = true}));
   return options;
+}
+
+std::string configuration_of(const std::vector<std::string>& words) {
+  Toy toy;
+  Options options = options_of(toy);
+  options.parse(words);
+  return options.configuration();
 }
 
 Toy parsed(const std::vector<std::string>& words, const std::string& of_run = "") {
@@ -180,10 +189,23 @@ TEST(Options, AResumedRunKeepsWhatIsFixed) {
   folder.write("run/config.ini", "size = 2\n");
   EXPECT_EQ(parsed({"--resume", folder / "run", "--loud", "--size", "2.0"}).size, 2);
   EXPECT_THAT(refusal({"--resume", folder / "run", "--size", "3"}), HasSubstr("size = 2, here 3"));
+  EXPECT_THAT(refusal({"--resume", folder / "run", "--count", "1"}), HasSubstr("count = -, here 1"));
   const std::string of_run = "size = 4\n";  // as another process has read it, where there may be no such folder
   EXPECT_EQ(parsed({"--resume", folder / "elsewhere"}, of_run).size, 4);
   EXPECT_THAT(refusal({"--resume", folder / "elsewhere", "--size", "3"}, of_run), HasSubstr("size = 4, here 3"));
   EXPECT_THAT(refusal({"--resume", folder / "elsewhere"}), HasSubstr("no such directory"));
+}
+
+TEST(Options, EqualValuesOfAResumedRunAreNoChange) {
+  const testing_support::TemporaryFolder folder;
+  folder.write("run/config.ini", "size = 2\n");
+  const std::string run = folder / "run";
+  const std::string before = configuration_of({"--resume", run});
+  for (const auto& [name, value] : {std::pair{"--size", "2.0"}, std::pair{"--cap", "auto"},
+                                    std::pair{"--colour", "red"}, std::pair{"--share", "0.0"}}) {
+    EXPECT_EQ(configuration_of({"--resume", run, name, value}), before) << name;
+  }
+  EXPECT_THAT(refusal({"--resume", run, "--share", "0.1"}), HasSubstr("share = 0, here 0.1"));
 }
 
 TEST(Options, AnOptionIsSetAsideBesideTheOneThatItBelongsTo) {

@@ -72,7 +72,7 @@ void add_dropout_options(Options& options, ScheduleOptions& settings) {
       option("dropout", "P",
              "share of rounds that clients sit out: a number, a list with one for each, or clients:FILE with lines "
              "client,share",
-             {.unit = "share of rounds, 0 to 1", .example = "0.2", .files = named::spec}),
+             {.unit = "share of rounds, 0 to 1", .example = "0.2", .unstated = "0", .files = named::spec}),
       settings.dropout);
   options.add(
       option("dropout-model", "MODEL", "how absences come, or a file that lists them in lines round,client",

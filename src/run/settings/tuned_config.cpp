@@ -56,6 +56,7 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
                      {.range = {0, 0.5},
                       .unit = "share, 0 to 0.5",
                       .example = "0.01 --tuning auto",
+                      .unstated = "0",
                       .relations = {needs("mechanism=laplace|gaussian", "norms are exact without noise, or unknown")}}),
               config.scale_share);
   options.add(
@@ -69,7 +70,7 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
           "means "
           "and deviations are exact. "
           "With --tuning off: what an earlier release has had",
-          {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.1 --tuning auto"}),
+          {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.1 --tuning auto", .unstated = "0"}),
       config.privacy.feature_share);
   options.add(
       option("score-share", "S",
@@ -78,7 +79,10 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
              "rest; the final model is multiplied by a factor from them, so that its probabilities are right. No "
              "answer changes; 0: none. Default: 0; with --tuning auto 0.02 to 0.05, by records and price, or 0 where "
              "the sums would be noise",
-             {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.05 --mechanism gaussian --mu 0.5"}),
+             {.range = {0, 0.5},
+              .unit = "share, 0 to 0.5",
+              .example = "0.05 --mechanism gaussian --mu 0.5",
+              .unstated = "0"}),
       config.privacy.score_share);
   add_histogram_price_option(options, config.privacy);
   add_correlation_option(options, config.correlation, std::move(correlation));
@@ -87,8 +91,9 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
 void add_constants_options(Options& options, TunedConfig& config, const std::string& feature, const std::string& scale,
                            const std::vector<Relation>& relations) {
   const auto share = [&](const char* name, const std::string& meaning, const char* example) {
-    return option(name, "S", meaning,
-                  {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = example, .relations = relations});
+    return option(
+        name, "S", meaning,
+        {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = example, .unstated = "0", .relations = relations});
   };
   options.add(share("feature-share", feature, "0.1 --tuning auto"), config.privacy.feature_share);
   options.add(share("scale-share", scale, "0.05 --tuning auto"), config.scale_share);
