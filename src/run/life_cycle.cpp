@@ -89,6 +89,7 @@ class LifeCycle {
   [[nodiscard]] CheckpointTerms checkpoint_terms(const BegunRun& begun, Round rounds) const;
   void add_common_parts(KeptParts& parts, RunRecords& records);
   void go_on_from(RunCheckpoints& checkpoints, const Recording& recording);
+  void note_early_end(const LeftOut& rounds);
 
   [[nodiscard]] const LearningConfig& common() const { return run_.common(); }
 
@@ -311,7 +312,8 @@ CheckpointTerms LifeCycle::checkpoint_terms(const BegunRun& begun, Round rounds)
           rounds,
           common().releases_of_round,
           run_.reads_pipes,
-          resumption_ ? resumption_->from() : std::nullopt};
+          resumption_ ? resumption_->from() : std::nullopt,
+          why_no_more_rounds(common())};
 }
 
 void LifeCycle::add_common_parts(KeptParts& parts, RunRecords& records) {
@@ -322,6 +324,17 @@ void LifeCycle::add_common_parts(KeptParts& parts, RunRecords& records) {
   parts.add("shared figures", run_.shared_figures);
 }
 
+/// Notes that no round is left to play.
+void LifeCycle::note_early_end(const LeftOut& rounds) {
+  run_.notes.push_back(fmt::format(
+      "the run ends with the models of its checkpoint after round {}: rounds {} to {} may have been released with "
+      "other "
+      "clients, stay charged, and cannot be played again; the run can have no more, since {}. Its models have learned "
+      "less than was planned",
+      rounds.from, rounds.from + 1, rounds.at, why_no_more_rounds(common())));
+  if (run_.first_rank()) tell_user("note: {}\n", run_.notes.back());
+}
+
 /// Goes on from the state of a checkpoint, with the clients and the records that there are now.
 void LifeCycle::go_on_from(RunCheckpoints& checkpoints, const Recording& recording) {
   const Membership& members = run_.inputs.members;
@@ -329,8 +342,9 @@ void LifeCycle::go_on_from(RunCheckpoints& checkpoints, const Recording& recordi
     recording.begin_after_changes(*first);
     checkpoints.go_on_with(members, *privacy_);
   } else if (resumption_ && run_.reads_pipes) {
-    checkpoints.leave_out("records that are gone", *privacy_);
+    checkpoints.leave_out(LeftOutBy::records_gone, *privacy_);
   }
+  if (const std::optional<LeftOut> end = checkpoints.left_out_to_end()) note_early_end(*end);
   run_.on_first_rank([&] {
     if (!resumption_) return;
     home_.directory().set_configuration(run_.effective, {"rounds", "checkpoint-every"});

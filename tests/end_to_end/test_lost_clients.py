@@ -200,7 +200,7 @@ class LostClients(ChangingClients):
         self.remove(1)
         result = self.resume("--lost", "0")
         self.assertEqual(result.code, 2, result)
-        self.assertIn("the private state of clients 3,4 is not there either", result.err)
+        self.assertIn("clients 3,4 have no whole checkpoint either", result.err)
         result = self.resume()
         self.assertEqual(result.code, 2, result)
         self.assertIn("go on without these clients: --lost missing", result.err)
@@ -214,6 +214,57 @@ class LostClients(ChangingClients):
         result = self.resume("--lost", "2", "--rewire", "exponential")
         self.assertEqual(result.code, 2, result)
         self.assertIn("has played all its 80 rounds", result.err)
+
+    def test_a_run_without_a_checkpoint_says_so(self):
+        words = [*PRIVATE, "--topology", "triangles.topo"]
+        words[words.index("--checkpoint-every") + 1] = "50"
+        self.begin(words, fault="before rename /checkpoint:0")
+        for change in (["--lost", "1"], ["--lost", "missing"], ["--join", "1", "--source", "site-{client}.csv", "--rewire", "ring"]):
+            before = tree(self.folder / "run")
+            result = self.resume(*change)
+            self.complains(result, 3, f"{' '.join(change[:2])}: the run has no checkpoint yet, .* Resume it with the clients that it has and --checkpoint-every")
+            self.assertEqual(tree(self.folder / "run"), before)
+        self.good_resume("--checkpoint-every", "4")
+
+    def test_a_run_that_has_released_all_its_rounds_ends_with_its_checkpoint(self):
+        """It can have no more rounds, and those after the checkpoint cannot be played again with other clients."""
+        cases = {"lost": (["--step-decay", "linear"], ["--lost", "3,4"]),
+                 "joined": (["--step-decay", "linear"], ["--join", "1", "--source", "site-{client}.csv", "--rewire", "exponential"]),
+                 "tail": (["--average", "tail"], ["--lost", "3,4"]), "pairs": (["--trust", "pairs"], ["--lost", "3,4"])}
+        for name, (more, change) in cases.items():
+            with self.subTest(name):
+                for folder in ("run", "kept"):
+                    shutil.rmtree(self.folder / folder, ignore_errors=True)
+                words = [*(CORRELATED if name == "pairs" else PRIVATE), "--topology", "chords.topo", "--record-every", "4", *more]
+                words[words.index("--ledger-block") + 1] = "1000"
+                self.begin(words)
+                shutil.copy(self.folder / "site-0.csv", self.folder / "site-5.csv")
+                charged = self.charges()
+                self.keep("kept")
+                found = []
+                for ranks in (1, 2, 3):
+                    self.again("kept")
+                    if ranks == 3:  # a crash after the change keeps the end and its note
+                        self.assertNotEqual(self.resume(*change, ranks=2, fault="before rename /summary.json:0").code, 0)
+                    result = self.good_resume(*(change if ranks < 3 else []), ranks=ranks)
+                    [left_out] = self.summary()["resumed"]
+                    last = left_out["from"]
+                    self.assertEqual(left_out, {"from": last, "at": 80, "lost_rounds": 80 - last, "charged": 80 - last})
+                    self.assertIn(f"the run ends with the models of its checkpoint after round {last}: rounds {last + 1} to 80 may have been", result.err)
+                    found.append(self.results())
+                    final = self.summary()["final_model"]
+                self.assertEqual(found[0], found[1])
+                self.assertEqual(found[0], found[2])
+                for client, losses in self.charges().items():
+                    if client < CLIENTS:
+                        self.assertEqual(losses, charged[client])
+                self.again("kept")
+                self.good_resume()
+                if name in ("lost", "tail"):  # pairs and new clients have mixed since
+                    before = self.record("run")
+                    models = before["model"][list(before["rounds"]).index(last)][:3]
+                    for i, value in enumerate(final):
+                        self.assertAlmostEqual(value, sum(models[:, i]) / 3, 12)
 
     def test_runs_that_need_all_clients_say_so(self):
         cases = {

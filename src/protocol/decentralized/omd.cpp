@@ -67,6 +67,10 @@ void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
     leave_out(settings_.first_round);
     observing.notify(*this);  // starts are the models of the rounds before
   }
+  if (!closed_ && played_rounds_ == settings_.rounds) {  // the others were left out
+    Stopwatch watch = Stopwatch::of_round(played_rounds_);
+    close(watch);
+  }
   while (begin_round()) {
     const Round t = played_rounds_;
     Stopwatch watch = Stopwatch::of_round(t);
@@ -210,6 +214,7 @@ void DecentralizedOmd::close(Stopwatch& watch) {
   for (Round t = settings_.rounds; t < settings_.rounds + settings_.closing && mixer_.begin_round(t); ++t) {
     keeping_positive([&] { mixer_.mix(holdings_, watch, shares_); });
   }
+  closed_ = true;
 }
 
 /// Counts the steps that clients still owe for missed rounds as credited and not taken.
@@ -238,7 +243,7 @@ Standing DecentralizedOmd::standing(std::size_t k) const {
 }
 
 void DecentralizedOmd::persist(Snapshot& snapshot) {
-  snapshot(played_rounds_, due_, holdings_, debt_);
+  snapshot(played_rounds_, closed_, due_, holdings_, debt_);
   if (settings_.plays_mixed) snapshot.of_clients(mixed_);
   snapshot.of_clients(stepped_, played_.tallies, played_.objectives, played_.rounds);
   snapshot(shares_, mixer_);

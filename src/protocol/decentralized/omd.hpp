@@ -182,6 +182,7 @@ class DecentralizedOmd final : public RoundView {
   std::size_t dimension_;
 
   Round played_rounds_ = 0;
+  bool closed_ = false;  ///< whether close() has followed the last round
   DueSteps due_;
   StepDebt debt_;
   Holdings holdings_;

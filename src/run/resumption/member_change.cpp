@@ -22,7 +22,7 @@ std::vector<Client> present_on(const Layout& layout, int rank, const Membership&
   return present;
 }
 
-/// Clients that are not lost, and whose private state is not there.
+/// Clients that are not lost, and have no whole checkpoint.
 std::vector<Client> missing_clients(const RunIdentity& before, const WholeCheckpoints& checkpoints) {
   std::vector<Client> missing;
   for (int r = 0; r < before.ranks; ++r) {
@@ -31,6 +31,14 @@ std::vector<Client> missing_clients(const RunIdentity& before, const WholeCheckp
     missing.insert(missing.end(), clients.begin(), clients.end());
   }
   return missing;
+}
+
+/// Other clients go on from a checkpoint, which the run may not have come to.
+void require_some_checkpoint(const std::string& option, const WholeCheckpoints& checkpoints) {
+  check<DataError>(std::ranges::any_of(checkpoints, [](const auto& rounds) { return !rounds.empty(); }),
+                   "{}: the run has no checkpoint yet, and other clients could not play its rounds again. Resume it "
+                   "with the clients that it has and --checkpoint-every until it has one, or start a run of its own.",
+                   option);
 }
 
 /// Ranks before with clients that are not lost.
@@ -56,16 +64,18 @@ std::vector<Client> named_as_lost(const std::string& who, const RunIdentity& bef
   std::erase_if(named, [&](Client u) { return before.members.is_lost(u); });
   std::vector<Client> unnamed;
   std::set_difference(missing.begin(), missing.end(), named.begin(), named.end(), std::back_inserter(unnamed));
-  check(unnamed.empty(),
-        "--lost {}: the private state of clients {} is not there either: they could not go on. Bring it back, or name "
-        "them too: --lost missing.",
-        who, list_of_clients(unnamed));
+  check(
+      unnamed.empty(),
+      "--lost {}: clients {} have no whole checkpoint either: they could not go on. Bring their private folders back, "
+      "or name them too: --lost missing.",
+      who, list_of_clients(unnamed));
   return named;
 }
 
 /// A folder all of whose clients are lost counts if it has the checkpoint that the others go on from.
 MemberChange after_loss(const LearningConfig& config, const RunIdentity& before, const WholeCheckpoints& checkpoints) {
   const std::string& who = *config.lost;
+  require_some_checkpoint("--lost " + who, checkpoints);
   const Layout layout = before.layout();
   const std::vector<Client> named = named_as_lost(who, before, checkpoints);
   Membership others = before.members;
@@ -120,10 +130,11 @@ std::string source_of_joining(const LearningConfig& config) {
 MemberChange after_join(const LearningConfig& config, const RunIdentity& before, const WholeCheckpoints& checkpoints) {
   const Client count = *config.join;
   refuse_prices_of_clients(config.privacy);
+  require_some_checkpoint(fmt::format("--join {}", count), checkpoints);
   const std::vector<Client> missing = missing_clients(before, checkpoints);
   check(missing.empty(),
-        "--join {}: the private state of clients {} is not there: the others cannot wait for them. Bring it back, or "
-        "go on without these clients first: --lost missing.",
+        "--join {}: clients {} have no whole checkpoint: the others cannot wait for them. Bring their private folders "
+        "back, or go on without these clients first: --lost missing.",
         count, list_of_clients(missing));
   const std::vector<Round> rounds = common_rounds(checkpoints, ranks_with_clients(before.layout(), before.members));
   check<DataError>(!rounds.empty(),

@@ -26,13 +26,12 @@ std::string stated_rounds(const std::string& configuration) {
   return "";
 }
 
-/// Why rounds that were planned cannot become more; empty if they can.
+}  // namespace
+
 std::string why_no_more_rounds(const LearningConfig& config) {
   if (config.privacy.total_epsilon) return "the price of a release was made of --total-epsilon";
   return config.why_not.more_rounds;
 }
-
-}  // namespace
 
 Resumption::Resumption(Agreement& agreement, RunDirectory& directory, std::string before,
                        std::vector<std::string>& notes)

@@ -16,6 +16,9 @@
 
 namespace starling {
 
+/// Why rounds that were planned cannot become more; empty if they can.
+[[nodiscard]] std::string why_no_more_rounds(const LearningConfig& config);
+
 /// The clients with which a run goes on, and the private folders that it cannot use.
 struct MemberChange {
   Membership members;          ///< after the change

@@ -55,7 +55,7 @@ std::optional<std::size_t> RunCheckpoints::first_unknown_change(const Membership
 
 void RunCheckpoints::go_on_with(const Membership& members, RunPrivacy& privacy) {
   const bool had = feed_.changes == members.changes().size();
-  leave_out("other clients", privacy);
+  leave_out(LeftOutBy::other_clients, privacy);
   if (had) feed_.left_out.pop_back();  // a crash came when other ranks had no such checkpoint
   feed_.changes = members.changes().size();
   agreement_.together([&] {
@@ -63,15 +63,12 @@ void RunCheckpoints::go_on_with(const Membership& members, RunPrivacy& privacy) 
   });
 }
 
-void RunCheckpoints::leave_out(const std::string& why, RunPrivacy& privacy) {
+void RunCheckpoints::leave_out(LeftOutBy why, RunPrivacy& privacy) {
   const Round from = terms_.from.value_or(0);
   const Round releases = terms_.releases_of_round;
   const Round unreleased = privacy.first_unreleased();
   const Round at = std::max(from, unreleased / releases + (unreleased % releases > 0 ? 1 : 0));
-  check(at == from || at < terms_.rounds,
-        "--rounds {}: rounds {} to {} may have been released with {}: they are left out, and none is left to play. "
-        "Give more --rounds; where the run can have none, resume it as it was, or start a run of its own.",
-        terms_.rounds, from + 1, at, why);
+  if (at > from && at >= terms_.rounds) require_end(why, from, at);
   const std::int64_t paid = privacy.leave_out(at * releases, !terms_.reads_pipes);
   agreement_.together([&] {
     if (plays_) checkpointer_->leave_out(at);
@@ -79,6 +76,25 @@ void RunCheckpoints::leave_out(const std::string& why, RunPrivacy& privacy) {
   const std::int64_t charged = agreement_.max(declare_public(paid));
   feed_.left_out.push_back({from, at, charged});
   if (agreement_.rank() == 0 && terms_.reads_pipes) tell_of_left_out(feed_.left_out.back());
+}
+
+/// Requires that a run without a round left to play may end with the models after round `from`.
+void RunCheckpoints::require_end(LeftOutBy why, Round from, Round at) const {
+  const bool others = why == LeftOutBy::other_clients;
+  const std::string& no_more = terms_.why_no_more_rounds;
+  if (others && !no_more.empty()) return;
+  fail<UsageError>(
+      "--rounds {}: rounds {} to {} may have been released with {}: they are left out, and none is left to play. {}.",
+      terms_.rounds, from + 1, at, others ? "other clients" : "records that are gone",
+      others            ? "Give more --rounds, and no --lost or --join: the clients have changed already"
+      : no_more.empty() ? "Give more --rounds"
+                        : fmt::format("The run can have no more, since {}: start a run of its own", no_more));
+}
+
+std::optional<LeftOut> RunCheckpoints::left_out_to_end() const {
+  const auto last = std::ranges::find_if(
+      feed_.left_out, [this](const LeftOut& each) { return each.from < each.at && each.at == terms_.rounds; });
+  return last == feed_.left_out.end() ? std::nullopt : std::optional(*last);
 }
 
 void RunCheckpoints::finish(Round done, bool needed) {

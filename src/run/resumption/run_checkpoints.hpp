@@ -26,7 +26,11 @@ struct CheckpointTerms {
   Round releases_of_round = 1;     ///< of a client
   bool reads_pipes = false;        ///< on any rank: a process has other records than the one before
   std::optional<Round> from = {};  ///< round of the checkpoint that the run goes on from
+  std::string why_no_more_rounds;  ///< than `rounds`; empty if there may be more
 };
+
+/// The reason why rounds would be others than before.
+enum class LeftOutBy { other_clients, records_gone };
 
 /// The checkpoints of a run on one rank. The object starts them, and brings back the state of a run that goes on.
 /// Then, before the first round, go_on_with() or leave_out() follows if clients or records are not the same any more.
@@ -45,12 +49,15 @@ class RunCheckpoints {
   [[nodiscard]] std::optional<std::size_t> first_unknown_change(const Membership& members);
   /// Goes on with a state that has been made that of these clients. It is durable before any release. **Collective.**
   void go_on_with(const Membership& members, RunPrivacy& privacy);
-  /// Leaves out rounds that would be others than before, for the reason `why`. A round that may have been released must
-  /// not be released again with other gradients, at the same address and for one charge. So the run goes on with the
-  /// first round that no ledger knows. **Collective.** Throws UsageError if no round is left.
-  void leave_out(const std::string& why, RunPrivacy& privacy);
+  /// Leaves out rounds that would be others than before. A round that may have been released must not be released again
+  /// with other gradients, at the same address and for one charge. So the run goes on with the first round that no
+  /// ledger knows. If there is none, a run with other clients that can have no more rounds ends with the checkpoint,
+  /// and others throw UsageError. **Collective.**
+  void leave_out(LeftOutBy why, RunPrivacy& privacy);
   /// All that were left out, one entry for each resumption.
   [[nodiscard]] const std::vector<LeftOut>& left_out() const { return feed_.left_out; }
+  /// Those in place of which the run ended with the checkpoint before them.
+  [[nodiscard]] std::optional<LeftOut> left_out_to_end() const;
 
   /// Writes the last checkpoint of a run that writes any, or needs this one: a signal has stopped it, or its evaluation
   /// is yet to come. **Collective.**
@@ -60,6 +67,8 @@ class RunCheckpoints {
   void drop(Round done, const RunDirectory& directory, bool has_models);
 
  private:
+  void require_end(LeftOutBy why, Round from, Round at) const;
+
   /// The history of a run's clients and records, which its other parts depend on.
   struct Feed {
     std::size_t dimension = 0;
