@@ -61,6 +61,7 @@ DEVIATIONS["PrivateClassifier"] = DEVIATIONS["PrivateLogisticRegression"] = {
 
 
 LOST_BY_FEW = 20  # points that noise may cost a first call, from which on it often hides the units of some columns
+ONE_SIZE = "all values of some features are of one size"  # in the note on columns whose deviations histograms have not shown
 #: Options that fix what a model's numbers mean: a run that goes on from a model keeps those of its first run.
 UNITS = ("standardise", "norm", "label-size")
 #: Keywords of starling.omd that `options` may not have, and what says the same.
@@ -323,11 +324,17 @@ class PrivateEstimator(BaseEstimator):
 
     def _warn_of_units(self):
         """Warns after the first call of a stream whose noise may have hidden the units that all later calls keep."""
+        if not self._goes_on or "standardise" not in self._units:
+            return
         lost = self.summary_.get("tuning", {}).get("most_lost")
-        if lost and lost > LOST_BY_FEW and self._goes_on and "standardise" in self._units:
+        if lost and lost > LOST_BY_FEW:
             warnings.warn(f"the first call has so few records for this epsilon that it may lose {lost:.0f} points by noise, and all calls keep the units "
                           "of the columns that it has found: a column that noise has hidden stays lost. Begin with more records, or give public "
                           "limits of the features: options={'ranges': FILE}.", ConvergenceWarning, stacklevel=4)
+        for note in self.summary_["notes"]:
+            if ONE_SIZE in note:
+                warnings.warn(f"the first call has not found the units of some columns, and all calls keep what it has: {note}. Or begin with more "
+                              "records.", ConvergenceWarning, stacklevel=4)
 
     def _keep(self, run):
         """Keeps the results of the run, whose folder may be deleted."""

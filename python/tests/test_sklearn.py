@@ -281,6 +281,16 @@ class Use(PythonCase):
                 warnings.simplefilter("error", ConvergenceWarning)
                 model.partial_fit(x[:records], y[:records])
 
+    def test_columns_whose_units_the_first_call_of_a_stream_has_not_found_are_warned_of(self):
+        """A histogram shows a column far from 0 with a small deviation in one bin: it counts for little in all calls."""
+        draw = np.random.default_rng(1)
+        z = draw.normal(size=(3000, 5))
+        y = z @ [3, -2, 1, 0.5, 0] + 0.3 * draw.normal(size=3000)
+        model = PrivateRegressor(8, options=SEEDED)
+        with self.assertWarnsRegex(ConvergenceWarning, r"not found the units of some columns, and all calls keep what it has: .* of one size, .*\(2\).*--ranges.* begin with more records"):
+            model.partial_fit(z * [1, 1, 0.01, 1, 1] + [0, 0, 50, 0, 0], y)
+        self.assertLess(model.score(z * [1, 1, 0.01, 1, 1] + [0, 0, 50, 0, 0], y), 0.95)
+
     def test_a_stream_goes_on_where_features_keep_their_units(self):
         whole = PrivateLogisticRegression(None, options={"tuning": "off", "step": 0.1}).partial_fit(self.x, self.y, classes=[-1, 1])
         first = whole.coef_.copy()
