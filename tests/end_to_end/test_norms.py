@@ -208,6 +208,20 @@ class Norms(HistogramCase):
         again = self.run_ranks(1, ["--resume", "run"])
         self.assertEqual(again.code, 2, again)
         self.assertIn("has no run to resume", again.err)
+        self.assertIn("the same command with --config run/config.ini --output OTHER", again.err)
+        self.assertEqual(len(norms_of(self.good(1, ["--config", "run/config.ini", "--output", "other"]))), 1)
+
+    def test_a_run_that_is_killed_once_it_is_tuned_begins_elsewhere_without_another_release(self):
+        words = [*self.mu, "--ledger", "ledger", "--output", "run"]
+        with interrupted("before rename /run-id:0"):
+            self.run_ranks(1, words)
+        again = self.run_ranks(1, ["--resume", "run"])
+        self.assertEqual(again.code, 2, again)
+        self.assertIn("the same command with --config run/config.ini --output OTHER. It does not release again what stands there", again.err)
+        self.good(1, ["--config", "run/config.ini", "--output", "other"])
+        rows = [json.loads(line) for line in (self.folder / "ledger").read_text().splitlines()]
+        self.assertEqual(sum(row["kind"] == "open" and row["run"].endswith(":norms") for row in rows), 1)
+        self.assertEqual(self.config("other")["norm"], self.config("run")["norm"])
 
     def test_a_budget_counts_it_and_may_forbid_it(self):
         enough = self.good(1, [*self.mu, "--budget", 1.5, "--budget-unit", "record", "--ledger", "one", "--output", "run-1"])

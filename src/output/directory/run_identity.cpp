@@ -105,9 +105,10 @@ RunIdentity RunIdentity::parse(const std::string& text, const std::string& direc
   RunIdentity identity;
   std::getline(lines, identity.run);
   check(std::getline(lines, identity.inputs) && !identity.run.empty(),
-        "'{}' has no run to resume: it ended before its first round, and what it may have released by then stands in "
-        "private/*/ledger; or it is of a kind that cannot be resumed, or its file run-id is damaged. Start one in "
-        "another directory.",
+        "'{0}' has no run to resume: it ended before its first round, is of a kind that cannot be resumed, or its file "
+        "run-id is damaged. What it has released stays charged, in {0}/private/*/ledger or in --ledger. Begin it in "
+        "another directory: the same command with --config {0}/config.ini --output OTHER. It does not release again "
+        "what stands there, such as --norm; keys in files and --ledger repeat other histograms at no cost.",
         directory);
   std::string clients;
   std::string on;

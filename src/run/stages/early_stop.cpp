@@ -28,7 +28,8 @@ std::string early_stop_of_resumed(const std::string& command, const std::string&
 std::string early_stop_of_new(const std::string& command, const std::string& directory, bool released) {
   if (released) {
     return "stopped by a signal before the first round: histograms have been released, as the ledger says. Start the "
-           "run again, with another --output.";
+           "run again, with another --output: it pays for them again, unless --noise-key names files and there is "
+           "--ledger.";
   }
   const std::string stopped = "stopped by a signal before the first round: nothing has been released.";
   if (directory.empty()) return stopped + " Start the run again.";
