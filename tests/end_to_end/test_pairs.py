@@ -393,6 +393,7 @@ class Pairs(TestCase):
             with self.subTest(more=more):
                 result = self.run_ranks(1, [*WORDS, "--clients", 6, *more])
                 self.assertIn(reason, self.message_of(result, 2))
+        self.assertIn("hides it. Take more clients", self.message_of(self.run_ranks(1, [*WORDS, "--clients", 1, "--collusion", 0]), 2))
         self.assertIn("trust", self.message_of(self.run_ranks(1, [*WORDS, "--trust", "local", "--clients", 6, "--collusion", 2]), 2))
 
 

@@ -137,6 +137,9 @@ class Variants(RenewableCase):
                 self.csv("sizes.csv", rows)
                 self.fails(UNUSABLE, [*STREAM[:-1], "file:sizes.csv", *OPEN], text)
 
+    def test_noise_that_a_variant_cannot_add(self):
+        self.fails(UNUSABLE, [*STREAM, "--mechanism", "laplace", "--epsilon", "1"], "Choose --variant private with gaussian, or --mechanism none")
+
     def test_masked_is_as_accurate_as_central(self):
         """At a price where noise tells: single runs scatter by some 2 points, the mean of eight by less than one."""
         source = ["--clients", "5", "--source", "synthetic:two-gaussians:p=10,mu=0.2,n=400", "--batch", "20", "--test",

@@ -262,8 +262,8 @@ void check_protection(const RenewableConfig& config) {
         "--variant private.");
   if (config.open()) {
     check(!mechanism.protects(),
-          "--mechanism {} with a variant that sends sums as they are: it adds no noise. Choose --variant private, or "
-          "--mechanism none.",
+          "--mechanism {} with a variant that sends sums as they are: it adds no noise. Choose --variant private "
+          "with gaussian, or --mechanism none.",
           mechanism.name);
   } else if (config.variant == Variant::private_sums) {
     check(mechanism.gaussian(), "--variant private with --mechanism {}: its noise is gaussian. Choose that.",

@@ -114,8 +114,8 @@ RunPairs::RunPairs(Agreement& agreement, const PrivacyOptions& options, PairClie
     check(
         hides || clients_.changed,
         "--trust pairs with --collusion {}: some client has {} partner(s), and if all of them collude nothing but its "
-        "own noise hides it. Lower --collusion, take more clients or pairs, or --trust local.",
-        colluding_, least_partners_);
+        "own noise hides it. {}ake more clients or pairs, or --trust local.",
+        colluding_, least_partners_, least_partners_ > 0 ? "Lower --collusion, t" : "T");
     if (!hides) present = PairGraph::of(present.clients(), {});
     graph_ = present.numbered(clients_.present, clients_.all);
     if (agreement.rank() != 0) return;
