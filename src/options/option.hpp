@@ -105,7 +105,7 @@ struct Option {
   std::string example = {};             ///< a value for help; empty: the last word, else the default
   bool common = false;                  ///< most people need it: it stands in the short help of its command
   std::string no_value = {};            ///< word that stands for no value, such as auto
-  std::string unstated = {};            ///< value that a run has whose config.ini states none; empty: no_value
+  std::string unstated = {};            ///< value that a run has whose config.ini states none
   std::string implied = {};             ///< value of an option that is named without one
   bool positional = false;              ///< words without an option are its values; one option of a command at most
   bool many = false;                    ///< takes several words

@@ -313,10 +313,9 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
     if (option.may_change()) return false;
     const auto there = of_run.find(name);
     const bool is_stated = there != of_run.end() || !option.initial.empty();
-    const std::string before = there != of_run.end()     ? there->second.texts.front()
-                               : is_stated               ? option.initial
-                               : option.unstated.empty() ? option.no_value
-                                                         : option.unstated;
+    const std::string before = there != of_run.end() ? there->second.texts.front()
+                               : is_stated           ? option.initial
+                                                     : option.unstated;
     const std::string& asked = here.texts.front();
     if (is_same(before, asked) || is_same(before, with_absolute_names(option, asked))) {
       if (!is_stated) unstated_.insert(name);

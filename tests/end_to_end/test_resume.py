@@ -70,6 +70,15 @@ class Resume(TestCase):
         self.assertEqual(finished.summary()["rounds"], 1200)
         self.assertEqual(tree(self.folder / "run"), before)
 
+    def test_options_may_repeat_what_the_run_has(self):
+        """Its config.ini states no share of scores and no dropout."""
+        self.stopped(2, self.USUAL)
+        for word in ("--score-share", "--dropout"):
+            other = self.run_ranks(2, ["--resume", "run", word, "0.1"])
+            self.assertIn(f"({word[2:]} = 0, here 0.1)", other.err)
+        self.good(2, ["--resume", "run", "--score-share", "0", "--dropout", "0.0"])
+        self.as_usual("run")
+
     def test_a_run_that_goes_on_has_no_statement_until_it_ends(self):
         """The statement of its first part would state less than was released."""
         self.stopped(2, self.USUAL)
