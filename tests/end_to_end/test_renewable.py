@@ -139,6 +139,8 @@ class Variants(RenewableCase):
 
     def test_noise_that_a_variant_cannot_add(self):
         self.fails(UNUSABLE, [*STREAM, "--mechanism", "laplace", "--epsilon", "1"], "Choose --variant private with gaussian, or --mechanism none")
+        # infer has none for counts either
+        self.fails(UNUSABLE, [*STREAM, "--variant", "private", *GAUSSIAN, "--loss", "poisson"], "Choose starling omd\\.")
 
     def test_masked_is_as_accurate_as_central(self):
         """At a price where noise tells: single runs scatter by some 2 points, the mean of eight by less than one."""

@@ -233,7 +233,7 @@ void check_loss(RenewableConfig& config) {
         name);
   check(config.variant != Variant::private_sums || loss->link() != Link::log,
         "--variant private with --loss {}: steps by a public curvature suit losses whose curvatures differ little, and "
-        "those of means differ as the means. Choose starling omd, or infer.",
+        "those of means differ as the means. Choose starling omd.",
         name);
 }
 
