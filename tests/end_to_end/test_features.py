@@ -403,6 +403,24 @@ class Features(HistogramCase):
         self.assertLess(abs(sum(self.predictions("run", "test.csv")) / 1000 - 700), 5, "in units of their own")
         self.assertNotIn("are a guess", result.err)
 
+    def test_ranges_and_few_records_give_means_of_labels_too(self):
+        """A third of the price of means tells where labels are: no histogram of theirs is paid for."""
+        self.ranged(500, 1, "data.csv", number=True)
+        test = self.ranged(300, 2, "test.csv", number=True)
+        self.write("ranges.csv", (self.folder / "ranges.csv").read_text().replace("y,600,800", "y,600,1200"))
+        words = [*self.words, "--loss", "squared", "--mechanism", "gaussian", "--total-epsilon", 0.4, "--noise-key", "seed", "--ranges", "ranges.csv"]
+        self.check_layouts(words, "standardise", (1, 2, 4))
+        result = self.good(1, [*words, "--test", test, "--output", "tested"])
+        self.assertRegex(chosen(result)[0], "mean and deviation of 3 of 3 features and of labels by released means within ranges, which cost each record 0.25 of")
+        mean, deviation = map(float, self.config("tested")["standardise"].split("label=")[1].split("/"))
+        self.assertLess(abs(mean - 700), 75, "nearer than the middle of the range, 900")
+        self.assertEqual(deviation, 100)
+        self.assertEqual(float(self.config("tested")["scale-share"]), 0)
+        self.assertNotIn("norms", self.config("tested")["histogram-price"])
+        self.assertIn("what is lost cannot be foretold: values may fill little of their ranges", result.err)
+        self.good(1, [*words, "--scale-share", 0.2, "--output", "asked"])
+        self.assertIn("norms=", self.config("asked")["histogram-price"])
+
     def test_labels_in_the_outer_part_of_their_range_and_little_signal_have_a_constant(self):
         """All of the price goes to the constant, since labels may be far from the middle of their range, where models start."""
         self.ranged(120, 1, "data.csv", number=True)

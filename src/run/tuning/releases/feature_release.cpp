@@ -305,18 +305,26 @@ TunedValue FeatureRelease::constant_alone() {
 std::optional<TunedValue> FeatureRelease::means(HistogramFacts facts, std::int64_t records) {
   facts.name = "means of features";
   const std::size_t count = found_.columns.count();
-  facts.form = FeatureMeans::form_of(count + (classes_ > 0 ? classes_ - 1 : 0));
+  const std::size_t label_sums = found_.label ? (count + 1) / 2 : 0;  // a third of the price: the constant counts most
+  facts.form = FeatureMeans::form_of(count + label_sums + (classes_ > 0 ? classes_ - 1 : 0));
   if (!asked_for_) {
     const double noise = 2 * take_share(facts, greatest_share_of_means) / static_cast<double>(records);
     const double share = greatest_share_of_means * std::pow(noise / noise_of_means, 2);
     share_ = std::stod(fmt::format("{:.3g}", std::clamp(share, least_share_of_means, greatest_share_of_means)));
   }
   const double noise = take_share(facts, share_);
-  const std::optional<Vector> sum = release_of(
-      std::move(facts), [&](Stream& stream) { return sum_features(stream, found_.columns.features, classes_); });
+  const std::optional<Vector> sum = release_of(std::move(facts), [&](Stream& stream) {
+    return sum_features(stream, found_.columns.features, classes_, label_sums);
+  });
   if (!sum) return std::nullopt;
   found_.source = FoundFeatures::Source::means;
   const MeansWithinRanges found = means_within_ranges(View(*sum).first(count), noise, records);
+  if (label_sums > 0) {
+    const Vector of_label{starling::sum(View(*sum).subspan(count)) / static_cast<double>(label_sums)};
+    const MeansWithinRanges label =
+        means_within_ranges(of_label, noise / std::sqrt(static_cast<double>(label_sums)), records);
+    found_.label->moments.mean = label.means.front();
+  }
   if (classes_ > 0) {
     Vector counts(sum->begin() + static_cast<std::ptrdiff_t>(count) - 1, sum->end());
     counts.front() = static_cast<double>(records) - starling::sum(View(counts).subspan(1));
@@ -401,7 +409,7 @@ std::optional<TunedValue> FeatureRelease::refine(std::int64_t most_records, cons
     origins.push_back(found_.columns.ranges[j].of(0));
     features.push_back(found_.columns.features[j]);
   }
-  if (found_.label && is_seen(*found_.label)) seen.push_back(&*found_.label);
+  if (found_.label && is_seen(*found_.label) && (asked || !has_means())) seen.push_back(&*found_.label);
   if (seen.empty()) return std::nullopt;
   std::vector<ValueRange> ranges;
   for (const FeatureSight* each : seen) {

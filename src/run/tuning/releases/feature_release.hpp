@@ -29,9 +29,9 @@ class FeatureRelease {
   [[nodiscard]] std::optional<TunedValue> release(const std::optional<std::int64_t>& most_records,
                                                   const std::function<bool()>& have_one_scale);
 
-  /// Releases a histogram of labels, if the value has constants for them, and of features where coefficients are
-  /// wanted, within the ranges that these are found in, at the share of what features have left that was asked for,
-  /// else that shows them. Returns the value with their means and deviations; nothing without a release.
+  /// Releases a histogram of labels, if the value has constants for them that no means show, and of features where
+  /// coefficients are wanted, within the ranges that these are found in, at the share of what features have left that
+  /// was asked for, else that shows them. Returns the value with their means and deviations; nothing without a release.
   /// **Collective.**
   [[nodiscard]] std::optional<TunedValue> refine(std::int64_t most_records, const std::optional<double>& asked);
 

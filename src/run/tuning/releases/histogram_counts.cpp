@@ -129,14 +129,15 @@ Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histogram
   });
 }
 
-Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features, std::size_t classes) {
-  Vector means(features.size());
+Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features, std::size_t classes,
+                            std::size_t label_sums) {
+  Vector means(features.size() + (label_sums > 0 ? 1 : 0));
   Vector values;
-  const std::size_t length = features.size() + (classes > 0 ? classes - 1 : 0);
+  const std::size_t length = features.size() + label_sums + (classes > 0 ? classes - 1 : 0);
   return counted(stream, length, [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
     take_means(batch, records, features, means);
     values = means;
-    values.resize(length, -1);
+    values.resize(length, label_sums > 0 ? means.back() : -1);
     const int own = classes > 0 ? class_of(batch, records, classes) : 0;
     if (own > 0) values[features.size() + static_cast<std::size_t>(own) - 1] = 1;
     FeatureMeans::add(values, counts);
