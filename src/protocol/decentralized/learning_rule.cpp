@@ -14,6 +14,7 @@ constexpr double useful_scores = 3;          ///< κ, times u
 constexpr double useful_odds = 1.5;          ///< κ of two classes: more noise makes probabilities too extreme
 constexpr double signal_of_useful_odds = 6;  ///< ρ below which noise is to leave most answers to the constant
 constexpr double least_widening = 1.5;       ///< of the clip, likewise
+constexpr double least_part_of_label = 0.5;  ///< of the clip, of labels in deviations
 constexpr double longest_step = 16;          ///< times u √(256/(T E))/(C R)
 constexpr double largest_unit_noise = 2;     ///< F: a replaced record moves a sum by 2 C
 constexpr double rounds_per_signal = 3.0 / 512;
@@ -126,12 +127,16 @@ double unhindered_step(const RuleFacts& facts, const LearningRule& rule) {
     return 1 / ((*facts.curvature * square + facts.l2) * facts.map.pace);
   }
   const auto all = static_cast<double>(rule.rounds);
-  const double pull = facts.noise == ChargeKind::gaussian ? rule.clip : facts.slope * rule.noise_norm;
+  const double pull = facts.noise == ChargeKind::gaussian ? rule.clip / std::min(rule.clip_widening, 1.0)
+                                                          : facts.slope * rule.noise_norm;
   // The loss of K even classes bends K/2 times less than that of two.
   const double straightness = std::max(1.0, facts.scores / 2);
   const double longest = straightness * longest_step * facts.unit / (pull * rule.noise_norm * facts.map.pace);
   const double most = facts.l2 > 0 ? 1 / (facts.l2 * facts.map.pace) : std::numeric_limits<double>::infinity();
-  const double shortening = facts.rounds_of_fit ? 1 : std::sqrt(static_cast<double>(rounds_of_rule) / all);
+  // Fewer rounds than the rule plans do not mend each other's steps.
+  const double planned = std::max(all, fewest_rounds);
+  const double shortening =
+      facts.rounds_of_fit ? 1 : std::sqrt(static_cast<double>(rounds_of_rule) / planned) * all / planned;
   const double free = std::min(longest, facts.start_norm.value_or(std::numeric_limits<double>::infinity()) / pull) *
                       shortening / filled_share(facts);
   return std::min(free, most);
@@ -150,11 +155,15 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
 }
 
 /// Records whose gradients are clipped make probabilities of two classes too extreme. Where there is little noise, the
-/// clip is as wide as the steepest slope, which clips no record of typical norm.
+/// clip is as wide as the steepest slope, which clips no record of typical norm. Of labels in deviations the far ones
+/// tell less than the noise that they cost, where there is much.
 double clip_widening(const RuleFacts& facts, const LearningRule& rule) {
-  if (!are_odds(facts, rule) || facts.noise != ChargeKind::gaussian || facts.constant_alone) return 1;
-  const double excess = signal_to_noise(facts, rule) - signal_of_some_cost;
-  return std::lerp(least_widening, 2, std::clamp(excess / (signal_of_little_cost - signal_of_some_cost), 0.0, 1.0));
+  const bool has_range = are_odds(facts, rule) || facts.labels_in_deviations;
+  if (!has_range || facts.noise != ChargeKind::gaussian || facts.constant_alone) return 1;
+  const double excess =
+      (signal_to_noise(facts, rule) - signal_of_some_cost) / (signal_of_little_cost - signal_of_some_cost);
+  const double least = facts.labels_in_deviations ? least_part_of_label : least_widening;
+  return std::lerp(least, facts.labels_in_deviations ? 1 : 2, std::clamp(excess, 0.0, 1.0));
 }
 
 void check_facts(const RuleFacts& facts) {

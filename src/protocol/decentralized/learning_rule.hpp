@@ -39,8 +39,9 @@ struct RuleFacts {
   double slope = 0.5;  ///< |ℓ'| of a record whose classes are even, or of a typical label at a score of 0
   double unit = 1;     ///< u (Loss::unit_of_scores)
   bool classifies = true;
-  bool constant_alone = false;  ///< whether the model learns no feature, so that no record is longer than others
-  bool in_logarithms = false;   ///< whether scores are logarithms of means
+  bool constant_alone = false;        ///< whether the model learns no feature, so that no record is longer than others
+  bool in_logarithms = false;         ///< whether scores are logarithms of means
+  bool labels_in_deviations = false;  ///< whether labels are standardised numbers
   /// sup ℓ'' of a loss whose slope has no bound, where nothing clips gradients: a step is stable then if it is no
   /// longer than 1/(ℓ'' R²), and than 1/(ℓ'' Q²/m) for a batch that has a record of the largest norm Q. None: gradients
   /// are bounded.
@@ -72,13 +73,13 @@ struct LearningRule {
   Round rounds = 1;          ///< of all passes, or as many as were asked for
   std::size_t batch = 1;
   double clip = 1;
-  double clip_widening = 1;  ///< 1, or 1.5 to 2: C in multiples of |ℓ'| R, or A, where nobody settled it
+  double clip_widening = 1;  ///< 1, or 1.5 to 2, or 0.5 to 1: C in multiples of |ℓ'| R, or A, where nobody settled it
   double norm = 2;           ///< R, or what is taken for it
   double noise_norm = 2;     ///< A, or R
   double step = 1;           ///< η_1
   /// η_1 if there were no noise: √(256/(T E)) N/N̄ times the smaller of 16 u/(C R), by the map's pace, and the start's
-  /// norm over C; without the root in a fit to the end. 1/(ℓ'' max(R², Q²/m) + λ), by the map's pace, where nothing
-  /// bounds gradients.
+  /// norm over C; without the root in a fit to the end. Below 8 rounds √32 T E/8 is in place of the root. 1/(ℓ''
+  /// max(R², Q²/m) + λ), by the map's pace, where nothing bounds gradients.
   double unhindered_step = 1;
   double score_noise = 0;   ///< s1, of scores or exponents
   double prefix_noise = 0;  ///< v; 0 without noise

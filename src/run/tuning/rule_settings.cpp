@@ -87,9 +87,10 @@ std::string reason_of_clip(const TunedConfig& config, const RuleFacts& facts, co
     return fmt::format("for records with a norm of {}, since nobody said: --norm says it", short_number(rule.norm));
   }
   const std::string widening =
-      rule.clip_widening > 1
-          ? fmt::format("{} times, for probabilities that are not too extreme, ", short_number(rule.clip_widening))
-          : "";
+      rule.clip_widening == 1 ? ""
+                              : fmt::format("{} times, {}, ", short_number(rule.clip_widening),
+                                            facts.classifies ? "for probabilities that are not too extreme"
+                                                             : "since far labels would cost more noise than they tell");
   return fmt::format("{}the slope at {} times the norm of a typical {}{}", widening, place_of_slope(config, facts),
                      summand_of(config.privacy.unit),
                      facts.norm ? "" : fmt::format(", taken as {}: --norm says it", short_number(rule.norm)));

@@ -158,6 +158,7 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   const std::unique_ptr<Model> model = make_model(config.model, *run_.loss, run_.inputs.dataset.shape);
   RuleFacts facts = method_.facts(most_records, model->dimension());
   if (config.plain_fit && !config.given("l2")) facts.l2 = config.plain_fit->l2;
+  facts.labels_in_deviations = has_deviations_;
   if (config.kept_features && !config.model.is_network()) {
     // Noise in parameters of features that are dropped moves no score.
     facts.dimension = std::max<std::size_t>(
@@ -306,7 +307,8 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
   }
   if (chosen->value == "none") return;
   config().kept_features = features.kept();
-  if (features.scales_labels()) config().label_size = 1;
+  has_deviations_ = features.scales_labels();
+  if (has_deviations_) config().label_size = 1;
   labels_are_guessed_ = features.guesses_labels();
   has_means_ = features.has_means();
   unresolved_ = features.unresolved();

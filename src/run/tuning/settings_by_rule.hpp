@@ -75,6 +75,7 @@ class SettingsByRule {
   std::optional<TunedValue> start_;  ///< by released shares of classes
   bool has_chosen_norms_ = false;
   bool norm_is_released_ = false;
+  bool has_deviations_ = false;  ///< of labels, which are numbers in such units
   bool labels_are_guessed_ = false;
   double unresolved_ = 0;            ///< part of the features of which histograms show one size alone
   bool has_means_ = false;           ///< of features within ranges, in place of histograms

@@ -77,6 +77,25 @@ TEST(LearningRule, ClipsLessWhereThereIsLittleNoise) {
 
 // Batches of 64 records at most, or of 4096 where a client with few records is to have one in each; 256 rounds, or 1024
 // of short steps.
+// Half a deviation where there is much noise, a whole one where there is little. What is stable does not change.
+TEST(LearningRule, ClipsMoreOfLabelsInDeviationsWhereThereIsMuchNoise) {
+  RuleFacts facts = census();
+  facts.classifies = false;
+  facts.slope = 1;
+  facts.unit = 0.25;
+  const double signal = signal_to_noise(facts, learning_rule(facts));
+  const LearningRule plain = learning_rule(facts);
+  EXPECT_EQ(plain.clip, 2) << "labels of some size";
+  facts.labels_in_deviations = true;
+  for (const auto& [of, clip] : {std::pair{1.0, 1.0}, {10.0, 1.0}, {17.5, 1.5}, {25.0, 2.0}, {90.0, 2.0}}) {
+    facts.price = 0.268 * of / signal;
+    EXPECT_NEAR(learning_rule(facts).clip, clip, 1e-9) << of;
+    EXPECT_NEAR(learning_rule(facts).unhindered_step, plain.unhindered_step, 1e-12) << of;
+  }
+  facts.constant_alone = true;
+  EXPECT_EQ(learning_rule(facts).clip, 2);
+}
+
 TEST(LearningRule, TakesAsManyPassesWithoutNoiseAsRecordsAreFew) {
   EXPECT_EQ(passes_without_noise(1'000'000, {}, 256), 1);
   EXPECT_EQ(passes_without_noise(1638, {}, 256), 11);
@@ -153,6 +172,20 @@ TEST(LearningRule, StepsNoFurtherThanIsStable) {
   EXPECT_EQ(bare.step, bare.unhindered_step);
   EXPECT_EQ(bare.prefix_noise, 0);
   EXPECT_EQ(bare.batch, 26U);
+}
+
+// What a single round does no later one mends: below eight rounds steps shorten again.
+TEST(LearningRule, TakesNoLongStepsInHardlyAnyRounds) {
+  RuleFacts facts = census();
+  const auto longest = [&](Round rounds) {
+    facts.rounds = rounds;
+    const LearningRule rule = learning_rule(facts);
+    return rule.unhindered_step * 2 * rule.clip / 16;
+  };
+  EXPECT_NEAR(longest(32), std::sqrt(8.0), 1e-12);
+  EXPECT_NEAR(longest(8), std::sqrt(32.0), 1e-12);
+  EXPECT_NEAR(longest(4), std::sqrt(32.0) / 2, 1e-12);
+  EXPECT_NEAR(longest(1), std::sqrt(32.0) / 8, 1e-12);
 }
 
 TEST(LearningRule, PlansPassesTogether) {
