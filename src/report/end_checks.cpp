@@ -69,8 +69,14 @@ Note constant_class(const EndOfRun& run) {
     const RocArea& roc = *metrics->classification->roc;
     if (correct > constant && roc.area - 2 * roc.standard_error > telling_area) return std::nullopt;
     const bool ranks = roc.area - 2 * roc.standard_error > 0.5 && correct <= constant;
+    const bool has_option = run.summary.command == "omd" || run.summary.command == "fedavg";
+    if (correct == 0 && roc.area == 0.5 && has_option) {
+      return fmt::format(
+          "the scores of all records of --test are 0, which answers no class: their features are 0, or the model is. A "
+          "constant answer has {:.2f} %. Add --intercept",
+          100 * *scores.larger_class);
+    }
     if (ranks && *scores.larger_class < share_beside_rare) {
-      const bool has_option = run.summary.command == "omd" || run.summary.command == "fedavg";
       return fmt::format(
           "the models tell the classes apart (AUC {:.3f}), and their scores are 0 or on the wrong side of it: a "
           "constant answer ({:.2f} %) has no less accuracy on --test. Go by probabilities (starling predict){}",

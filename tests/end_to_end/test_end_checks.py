@@ -113,6 +113,11 @@ class EndChecks(TestCase):
             text = "\n".join(self.notes("omd", [*words, *more]))
             self.assertEqual("their scores are 0 or on the wrong side of it" in text, says, text)
             self.assertNotIn("one class is rare", text)
+        self.write("zeros.csv", "zero,y\n" + "".join(f"0,{int(i % 3 > 0)}\n" for i in range(300)))
+        words = ["--clients", 1, "--source", "zeros.csv", "--test", "zeros.csv", "--mechanism", "none", "--tuning", "off"]
+        for more, says in (([], True), (["--intercept"], False)):
+            text = "\n".join(self.notes("omd", [*words, *more]))
+            self.assertEqual("the scores of all records of --test are 0, which answers no class" in text, says, text)
 
     def test_batches_of_renewable_estimation(self):
         draw = random.Random(4)

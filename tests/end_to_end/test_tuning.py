@@ -381,6 +381,14 @@ class Intercept(TestCase):
         self.assertEqual(len(result.summary()["final_model"]), 2)
         self.assertGreater(result.summary()["metrics"]["test_accuracy"], 0.93)
 
+    def test_features_below_all_bins_leave_it(self):
+        """Nothing can be learned of them: the constant that is left answers the larger class."""
+        words = [*self.table("tiny.csv", size=1e-9), "--test", "tiny.csv", "--feature-share", "0"]
+        result = self.learn("omd", words, "tiny")
+        self.assertIn("tuning: intercept yes", result.err)
+        metrics = result.summary()["metrics"]
+        self.assertAlmostEqual(metrics["test_accuracy"], metrics["larger_class"], delta=1e-9)
+
     def test_its_one_counts_as_a_feature_where_scales_are_compared(self):
         for size, expected in ((1, "none"), (100, "values:"), (0.01, "values:")):
             result = self.learn("omd", [*self.table("sized.csv", size=size), "--feature-share", "0.1"], f"sized-{size}")

@@ -27,11 +27,12 @@ constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a
 }  // namespace
 
 /// An intercept that nobody asked for is left out beside features that are far smaller than its 1: gradients would be
-/// its own almost alone. These are norms of features, which become those of records.
+/// its own almost alone. Of features below all bins nothing can be learned, so that it stays. These are norms of
+/// features, which become those of records.
 void SettingsByRule::settle_intercept(TypicalNorms& norms) {
   ModelChoice& model = config().model;
   if (config().given("intercept") || !model.intercept() || !norms.l2) return;
-  if (*norms.l2 < least_norm_beside_intercept) {
+  if (*norms.l2<least_norm_beside_intercept&& * norms.l2> std::ldexp(1.0, NormHistogram::lowest_exponent)) {
     if (start_) {  // it has a constant, and standardised features are no such specks: a bin of noise
       norms.l2.reset();
       norms.l1.reset();
