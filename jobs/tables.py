@@ -7,6 +7,7 @@
   jobs/tables.py --score-share 0                  # probabilities as they are
   jobs/tables.py --trust pairs                    # clients hide each other
   jobs/tables.py --ranges                         # public ranges: those of each column, rounded outwards to 1, 2 or 5 times a power of 10
+  jobs/tables.py --exact                          # exact constants, which cost nothing: what those of the runs above have cost
   jobs/tables.py --epsilons none                  # without noise alone
   jobs/tables.py --epsilons none --hidden 32      # networks in place of linear models
   jobs/tables.py --only iris --quick              # whether everything runs
@@ -72,6 +73,15 @@ class Study:
                              ([name, *rounded(float(c.min()), float(c.max()))] for name, c in zip(names, columns)))
         return ["--ranges", path]
 
+    @staticmethod
+    def exact(table):
+        from tables_parts import CLIP
+        columns = [*table.rows.T, *([table.labels] if table.kind == "numbers" else [])]
+        constants = [f"{c.mean():.6g}/{c.std() or 1:.6g}" for c in columns]
+        if table.kind == "numbers":
+            constants[-1] = f"label={constants[-1]}"
+        return ["--standardise", "values:" + ",".join(f"{each}/{CLIP}" if "=" not in each else each for each in constants)]
+
     def words(self, table):
         words = ["--clients", 5, "--partition", "iid", *table.words()]
         if self.options.hidden:
@@ -80,7 +90,7 @@ class Study:
         for option in ("feature-share", "score-share"):
             value = getattr(self.options, option.replace("-", "_"))
             words += [] if value is None else [f"--{option}", value]
-        return words + (self.ranges(table) if self.options.ranges else [])
+        return words + (self.ranges(table) if self.options.ranges else self.exact(table) if self.options.exact else [])
 
     def run(self, table, words, epsilon, seed):
         """(the figure in percent, the signal to noise that the run told, what it expected to lose at most, or None, the slope of labels on
@@ -201,7 +211,9 @@ def main():
     parser.add_argument("--score-share", metavar="S", type=float, help="of the runs; default: what the rule chooses")
     parser.add_argument("--hidden", metavar="N", type=experiment.positive, help="networks with so many hidden units in place of linear models")
     parser.add_argument("--trust", choices=["local", "pairs"], help="of the runs")
-    parser.add_argument("--ranges", action="store_true", help="with public ranges")
+    constants = parser.add_mutually_exclusive_group()
+    constants.add_argument("--ranges", action="store_true", help="with public ranges")
+    constants.add_argument("--exact", action="store_true", help="with exact means and deviations as public constants")
     parser.add_argument("--quick", action="store_true", help="one run, epsilon 1 alone")
     options = parser.parse_args()
     if options.quick:
