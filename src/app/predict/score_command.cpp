@@ -9,13 +9,15 @@
 #include "apply_model.hpp"
 #include "console/print.hpp"
 #include "core/check.hpp"
+#include "core/digest.hpp"
+#include "core/text/per_client.hpp"
 #include "files/tell_user.hpp"
 #include "files/text_files.hpp"
 #include "output/model_file/scorer.hpp"
 #include "prediction_writer.hpp"
 #include "report/pictures/pictures.hpp"
 #include "report/prediction_report.hpp"
-#include "report/view/learned_from.hpp"
+#include "report/view/run_reading.hpp"
 #include "report/view/summary_view.hpp"
 #include "report/view/table_text.hpp"
 #include "run/settings/catalogue.hpp"
@@ -24,7 +26,37 @@ namespace starling {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t most_groups = 100;
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+bool same_content(const std::string& file, const std::string& other) {
+  return fs::equivalent(file, other) ||
+         (fs::file_size(file) == fs::file_size(other) && sha256_of_file(file) == sha256_of_file(other));
+}
+
+/// Whether `file` is one of the files from which the run learned, or has the same content. None where that is not
+/// known: the folder has no configuration, the run's files are not here, or one of both is no file. Throws DataError.
+std::optional<bool> learned_from(const std::string& run, const std::string& file) {
+  if (!is_file(run + "/config.ini") || !is_file(file)) return std::nullopt;
+  const auto values = read_configuration(run);
+  const auto source = values.find("source");
+  if (source == values.end()) return std::nullopt;
+  const auto clients = values.find("clients");
+  const Client count = is_per_client(source->second) && clients != values.end() ? std::stoi(clients->second) : 1;
+  bool all_here = true;
+  for (Client u = 0; u < count; ++u) {
+    const std::string part = is_per_client(source->second) ? name_of_client(source->second, u) : source->second;
+    if (is_file(part) && same_content(file, part)) return true;
+    all_here = all_here && is_file(part);
+  }
+  return all_here ? std::optional(false) : std::nullopt;
+}
 
 struct ScoreChoice {
   ModelSource from;
@@ -210,7 +242,6 @@ class Scoring final : public ModelUse {
 
  private:
   [[nodiscard]] std::optional<bool> learned() const {
-    namespace fs = std::filesystem;
     const fs::path model = choice_.from.model;
     std::error_code error;
     const fs::path run = fs::is_directory(model, error) ? model : fs::absolute(model, error).parent_path();

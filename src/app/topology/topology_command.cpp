@@ -1,6 +1,5 @@
 #include "app/commands.hpp"
 #include "core/check.hpp"
-#include "families_help.hpp"
 #include "graph/families/endless.hpp"
 #include "graph/topology.hpp"
 

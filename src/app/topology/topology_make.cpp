@@ -3,18 +3,12 @@
 #include "app/commands.hpp"
 #include "console/print.hpp"
 #include "core/check.hpp"
-#include "families_help.hpp"
 #include "files/text_files.hpp"
 #include "graph/families/endless.hpp"
 #include "graph/topology.hpp"
 #include "run/settings/catalogue.hpp"
 
 namespace starling {
-
-std::string endless_families_help() {
-  return "With rounds=endless, drawn anew in every round, each client working out its own row alone (never repeats)\n" +
-         endless_table().help();
-}
 
 namespace {
 

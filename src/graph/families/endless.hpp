@@ -54,5 +54,7 @@ class EndlessGraph final : public Graph {
 
 /// Endless families, by name.
 [[nodiscard]] const TopologyTable& endless_table();
+/// Text of --help on them.
+[[nodiscard]] std::string endless_families_help();
 
 }  // namespace starling

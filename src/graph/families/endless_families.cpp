@@ -215,4 +215,9 @@ const TopologyTable& endless_table() {
   return table;
 }
 
+std::string endless_families_help() {
+  return "With rounds=endless, drawn anew in every round, each client working out its own row alone (never repeats)\n" +
+         endless_table().help();
+}
+
 }  // namespace starling
