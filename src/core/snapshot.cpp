@@ -268,19 +268,6 @@ void Snapshot::item(std::string& text) {
   bytes(text.data(), count);
 }
 
-void Snapshot::item(Columns& columns) {
-  std::size_t rows = columns.rows();
-  std::size_t count = columns.size();
-  bytes(&rows, sizeof rows);
-  bytes(&count, sizeof count);
-  if (reading_) {
-    const std::size_t room = stream().left() / sizeof(double);
-    if (count > 0 && rows > room / count) refuse(fmt::format("{} x {} numbers", rows, count));
-    columns = Columns(rows, count);
-  }
-  bytes(columns.flat().data(), rows * count * sizeof(double));
-}
-
 std::size_t Snapshot::length(std::size_t size, std::size_t least) {
   std::uint64_t count = size;
   bytes(&count, sizeof count);

@@ -177,7 +177,6 @@ class Snapshot {
   }
   void item(bool& flag);
   void item(std::string& text);
-  void item(Columns& columns);
   template <class T>
   void item(std::vector<T>& values) {
     const std::size_t count = length(values.size(), std::is_arithmetic_v<T> ? sizeof(T) : 1);

@@ -112,10 +112,10 @@ void outgoing_secret(Neighbours& neighbours, const Neighbours::Plan& plan,
   neighbours.outgoing(0, plan).update([](Columns& block, const Columns& all) { block[0][0] = all[0][0]; }, values);
 }
 
-// gather_secret: the aggregator's door takes what has been released.
-// Expected: Released<.*Secret<|Secret<.*Released<
-Columns gather_secret(Root& root, const Either<Secret<Columns>, Released<Columns>>& block) {
-  return root.gather(block);
+// broadcast_secret: the aggregator's door takes what has been released.
+// Expected: no matching (member )?function for call to .*broadcast
+void broadcast_secret(Root& root, Either<Secret<Vector>, Released<Vector>>& value) {
+  root.broadcast(value);
 }
 
 // report_secret: reports of progress take what has been released.

@@ -24,14 +24,12 @@ struct Everything {
   std::optional<double> some;
   std::optional<double> none = 3;
   std::map<int, Vector> map;
-  Columns columns;
   Secret<Vector> secret;
   Released<Vector> released = declare_public(Vector());
   std::vector<Secret<double>> secrets;
   RoundSet rounds;
   void persist(Snapshot& snapshot) {
-    snapshot(flag, number, colour, text, vector, texts, pair, some, none, map, columns, secret, released, secrets,
-             rounds);
+    snapshot(flag, number, colour, text, vector, texts, pair, some, none, map, secret, released, secrets, rounds);
   }
 };
 
@@ -47,8 +45,6 @@ Everything example() {
   all.some = 2;
   all.none.reset();
   all.map = {{3, {1, 2}}, {5, {}}};
-  all.columns = Columns(2, 3);
-  all.columns[2][1] = 7;
   all.secret = Secret<Vector>({4, 5});
   all.released = declare_public(Vector{6});
   all.secrets.assign(2, Secret<double>(8));
@@ -78,8 +74,6 @@ TEST(Snapshot, GivesBackWhatItWasGiven) {
   EXPECT_EQ(after.some, before.some);
   EXPECT_FALSE(after.none);
   EXPECT_EQ(after.map, before.map);
-  EXPECT_EQ(after.columns.rows(), 2U);
-  EXPECT_EQ(after.columns[2][1], 7);
   after.secret.update([](const Vector& value) { EXPECT_EQ(value, (Vector{4, 5})); });
   EXPECT_EQ(after.released.value(), Vector{6});
   ASSERT_EQ(after.secrets.size(), 2U);

@@ -257,35 +257,6 @@ std::vector<std::uint64_t> Root::sum_masked(std::size_t length,
   return total;
 }
 
-Columns Root::gather(const Released<Columns>& block) {
-  World::State& state = world_.state();
-  const std::size_t rows = block.value().rows();
-  std::vector<int> counts;
-  std::vector<int> offsets;
-  for (int r = 0; r < layout_.ranks(); ++r) {
-    counts.push_back(static_cast<int>(rows) * layout_.count(r));
-    offsets.push_back(static_cast<int>(rows) * layout_.first(r));
-  }
-  Columns all(rows, state.rank == 0 ? static_cast<std::size_t>(layout_.clients()) : 0);
-  const View own = block.value().flat();
-  if (state.seal) {
-    const std::vector<int> senders = state.rank == 0 ? all_ranks(state) : std::vector<int>();
-    const auto came = gather_parts(state, std::as_bytes(own), {0}, senders, "aggregation");
-    for (std::size_t r = 0; state.rank == 0 && r < came.size(); ++r) {
-      const Vector part = part_from<Vector>(came[r]);
-      check_message(part.size(), static_cast<std::size_t>(counts[r]), layout_.first(static_cast<int>(r)));
-      std::copy(part.begin(), part.end(), all.flat().begin() + offsets[r]);
-    }
-    return all;
-  }
-  Vector copy;
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Igatherv(state.sent_from(own, copy), static_cast<int>(own.size()), MPI_DOUBLE, all.flat().data(), counts.data(),
-               offsets.data(), MPI_DOUBLE, 0, state.agreement, &request);
-  state.wait_collective(request, "aggregation", copy, all, counts, offsets);
-  return all;
-}
-
 void Root::broadcast(Released<Vector>& value) {
   value.update([&](Vector& numbers) { spread(std::as_writable_bytes(std::span(numbers))); });
 }

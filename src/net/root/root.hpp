@@ -60,9 +60,6 @@ class Root {
   [[nodiscard]] std::vector<std::uint64_t> sum_masked(std::size_t length,
                                                       const std::function<const Masked&(std::size_t k)>& contribution);
 
-  /// **Collective.** Columns of all clients, in client order, on rank 0, from the blocks of all ranks. Elsewhere an
-  /// empty matrix.
-  [[nodiscard]] Columns gather(const Released<Columns>& block);
   /// **Collective.** Overwrites `value`, which has the same length on all ranks, with rank 0's.
   void broadcast(Released<Vector>& value);
   void broadcast(Released<std::vector<std::byte>>& value);

@@ -1,6 +1,5 @@
 #include "privacy/accounting/spending.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -153,10 +152,6 @@ void Spending::persist(Snapshot& snapshot) {
   snapshot(price_, releases_, passes_, pass_, dearest_, has_earlier);
   if (has_earlier) snapshot(earlier().releases, earlier().all, earlier().finished_passes);
   if (!has_earlier) earlier_.reset();
-}
-
-std::int64_t Spending::participations() const {
-  return dearest_of_passes().total();
 }
 
 PriceTally Spending::dearest(std::int64_t uses) const {

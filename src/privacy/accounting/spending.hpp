@@ -54,8 +54,6 @@ class Spending {
   }
 
   [[nodiscard]] std::int64_t releases() const { return releases_ + (earlier_ ? earlier_->releases : 0); }
-  /// Passes with a release: the most releases that one record entered, if a pass uses it once.
-  [[nodiscard]] std::int64_t participations() const;
   /// All releases, by price.
   [[nodiscard]] PriceTally all() const;
   /// The dearest release of each pass: no record paid more than these, since it enters one release of a pass.

@@ -45,18 +45,6 @@ void add_transposed_product(std::span<const Word> matrix, std::span<const Word> 
   });
 }
 
-void add_product(std::span<const Word> matrix, std::span<const Word> v, std::span<Word> product) {
-  sized(v.size(), [&, factors = v.data()](auto columns) {
-    const Word* row = matrix.data();
-    for (Word& to : product) {
-      Word sum = 0;
-      for (std::size_t j = 0; j < columns; ++j) sum += factors[j] * row[j];
-      to += sum;
-      row += columns;
-    }
-  });
-}
-
 std::vector<Word> halves_of(std::span<const WideWord> wide) {
   std::vector<Word> halves;
   halves.reserve(2 * wide.size());

@@ -5,7 +5,6 @@
 /// complement. Reals are fixed-point numbers: the integer nearest to 2^f times the real.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,8 +26,6 @@ void subtract_words(std::span<const WideWord> from, std::span<WideWord> to);
 
 /// product[j] += Σ_i matrix[i, j] v[i] modulo 2^64, for a matrix of v.size() rows of product.size() words.
 void add_transposed_product(std::span<const Word> matrix, std::span<const Word> v, std::span<Word> product);
-/// product[i] += Σ_j matrix[i, j] v[j] modulo 2^64, for a matrix of product.size() rows of v.size() words.
-void add_product(std::span<const Word> matrix, std::span<const Word> v, std::span<Word> product);
 
 /// The wide words as twice as many words, low halves first, and back.
 [[nodiscard]] std::vector<Word> halves_of(std::span<const WideWord> wide);

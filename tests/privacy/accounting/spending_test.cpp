@@ -71,7 +71,7 @@ TEST(Spending, ARecordPaysTheDearestOfEachPass) {
     spending.add(price, pass);
   }
   EXPECT_EQ(spending.releases(), 6);
-  EXPECT_EQ(spending.participations(), 3);
+  EXPECT_EQ(spending.dearest(1).total(), 3);
   EXPECT_EQ(spending.dearest_of_passes().counts(), (std::map<double, std::int64_t>{{0.125, 1}, {0.5, 1}, {1, 1}}));
   EXPECT_EQ(total(spending.all()), 6);
 }
@@ -115,7 +115,7 @@ TEST(Spending, IsWhatAListOfReleasesComesTo) {
     EXPECT_EQ(spending.all().counts(), all);
     EXPECT_EQ(spending.dearest_of_passes().counts(), passes);
     EXPECT_EQ(spending.releases(), total(spending.all()));
-    EXPECT_EQ(spending.participations(), static_cast<std::int64_t>(dearest.size()));
+    EXPECT_EQ(spending.dearest(1).total(), static_cast<std::int64_t>(dearest.size()));
   }
 }
 

@@ -328,7 +328,7 @@ TEST(Accounts, LeaveOutWhatOthersMayHaveReleased) {
         << "what is left out costs nothing";
     EXPECT_EQ(accounts.spending(0).releases(), life == 1 ? 15 : 19);
     pay_both(accounts, end, end + 1);  // another four are reserved, in another feed
-    EXPECT_EQ(accounts.spending(0).participations(), life + 1) << "a record may have come in each";
+    EXPECT_EQ(accounts.spending(0).dearest(1).total(), life + 1) << "a record may have come in each";
     EXPECT_EQ(ledger.book().spent(0, LossLevel::record), at_half(life + 1));
   }
   EXPECT_FALSE(read_ledger(folder / "ledger").damage);
@@ -357,7 +357,7 @@ TEST_F(AccountsInALedger, LeaveLostClientsAlone) {
   EXPECT_EQ(accounts.reserved_through(), 8);
   EXPECT_EQ(accounts.leave_out_releases(10, true), 6) << "8 are reserved, and 2 were paid in this state";
   EXPECT_EQ(accounts.pay(0, 10), 0.5);
-  EXPECT_EQ(accounts.spending(0).participations(), 1) << "the records are the same";
+  EXPECT_EQ(accounts.spending(0).dearest(1).total(), 1) << "the records are the same";
   EXPECT_EQ(accounts.spending(1).releases(), 2);
   accounts.close(LedgerEnd::finished);
   EXPECT_EQ(ledger_.reserved_through(0), 11);
@@ -390,7 +390,7 @@ TEST_F(AccountsInALedger, BeginLaterForClientsThatJoin) {
   EXPECT_EQ(accounts.leave_out_releases(7), 0) << "a round of others that may have been released";
   for (Round t = 7; t < 14; ++t) EXPECT_EQ(accounts.pay(1, t), 0.5);
   EXPECT_EQ(accounts.spending(1).releases(), 7);
-  EXPECT_EQ(accounts.spending(1).participations(), 2);
+  EXPECT_EQ(accounts.spending(1).dearest(1).total(), 2);
   EXPECT_EQ(ledger_.book().spent(1, LossLevel::record), at_half(2));
   accounts.close(LedgerEnd::finished);
   EXPECT_EQ(accounts.spending(1).releases(), 7) << "nothing is paid for rounds before";

@@ -42,22 +42,16 @@ TEST(Ring, ProductsAreThoseOfBigIntegers) {
     constexpr std::size_t rows = 13;
     const std::vector<Word> matrix = random_words(rows * columns, columns);
     const std::vector<Word> left = random_words(rows, 100 + columns);
-    const std::vector<Word> right = random_words(columns, 200 + columns);
     std::vector<Word> transposed = random_words(columns, 300);
-    std::vector<Word> plain = random_words(rows, 400);
     std::vector<cpp_int> expected_transposed(transposed.begin(), transposed.end());
-    std::vector<cpp_int> expected_plain(plain.begin(), plain.end());
     for (std::size_t i = 0; i < rows; ++i) {
       for (std::size_t j = 0; j < columns; ++j) {
         expected_transposed[j] += cpp_int(matrix[i * columns + j]) * left[i];
-        expected_plain[i] += cpp_int(matrix[i * columns + j]) * right[j];
       }
     }
     add_transposed_product(matrix, left, transposed);
-    add_product(matrix, right, plain);
     for (std::size_t j = 0; j < columns; ++j)
       EXPECT_EQ(cpp_int(transposed[j]), modulo(expected_transposed[j], size_64));
-    for (std::size_t i = 0; i < rows; ++i) EXPECT_EQ(cpp_int(plain[i]), modulo(expected_plain[i], size_64));
   }
 }
 
