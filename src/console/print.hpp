@@ -2,15 +2,24 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <ostream>
 #include <streambuf>
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 namespace starling {
 
 /// Writes the text to standard output, or to the PrintedText that lives. Throws FailureError if it cannot be written.
 void print(std::string_view text);
+
+/// "1 rank", "2 ranks".
+template <std::integral Count>
+std::string counted(Count count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 /// The catcher of texts: `print` gives them to this object while it lives, and nothing goes to standard output. One
 /// object at a time.

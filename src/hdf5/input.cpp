@@ -76,6 +76,22 @@ std::string_view name_of(H5T_class_t type) {
   }
 }
 
+/// Places and lengths of the parts of a float.
+struct FloatFields {
+  std::size_t sign = 0;
+  std::size_t exponent = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa = 0;
+  std::size_t mantissa_bits = 0;
+};
+
+/// None where the library refuses the type.
+std::optional<FloatFields> float_fields(hid_t type) {
+  FloatFields f;
+  const bool found = H5Tget_fields(type, &f.sign, &f.exponent, &f.exponent_bits, &f.mantissa, &f.mantissa_bits) >= 0;
+  return found ? std::optional(f) : std::nullopt;
+}
+
 /// Whether the bits of a number lie inside its bytes. The library does not check a damaged description and reads beyond
 /// the buffer.
 bool is_sound(hid_t type, H5T_class_t kind) {
@@ -87,27 +103,17 @@ bool is_sound(hid_t type, H5T_class_t kind) {
   const std::size_t end = static_cast<std::size_t>(offset) + bits;
   if (bits > 8 * size || end > 8 * size) return false;
   if (kind == H5T_INTEGER) return true;
-  std::size_t sign = 0;
-  std::size_t exponent = 0;
-  std::size_t exponent_bits = 0;
-  std::size_t mantissa = 0;
-  std::size_t mantissa_bits = 0;
-  if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return false;
-  return sign < end && exponent_bits > 0 && exponent_bits < bits && exponent + exponent_bits <= end &&
-         mantissa_bits > 0 && mantissa_bits < bits && mantissa + mantissa_bits <= end;
+  const auto f = float_fields(type);
+  return f && f->sign < end && f->exponent_bits > 0 && f->exponent_bits < bits &&
+         f->exponent + f->exponent_bits <= end && f->mantissa_bits > 0 && f->mantissa_bits < bits &&
+         f->mantissa + f->mantissa_bits <= end;
 }
 
 /// Binary digits of a float; more than a double's count as that, and so do whole numbers that 64 bits do not hold.
 std::optional<int> digits_of(hid_t type, H5T_class_t kind) {
   constexpr std::size_t most = std::numeric_limits<double>::digits;
   if (kind == H5T_INTEGER) return H5Tget_size(type) <= 8 ? std::nullopt : std::optional(static_cast<int>(most));
-  std::size_t sign = 0;
-  std::size_t exponent = 0;
-  std::size_t exponent_bits = 0;
-  std::size_t mantissa = 0;
-  std::size_t mantissa_bits = 0;
-  H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits);
-  return static_cast<int>(std::min(mantissa_bits + 1, most));
+  return static_cast<int>(std::min(float_fields(type).value_or(FloatFields{}).mantissa_bits + 1, most));
 }
 
 /// The file that the library takes for the source of a virtual dataset: "." is the file itself. None where none is

@@ -64,65 +64,50 @@ std::vector<Part> parts_in(const std::vector<BytesOfRank>& bytes) {
   return parts;
 }
 
-/// Every rank's part, in rank order.
+/// The ranks that get what is gathered.
+enum class Receivers { all, first };
+
+/// Every rank's part, in rank order; nothing on a rank that receives nothing.
 template <class Part>
-std::vector<Part> all_parts_sealed(World::State& state, const Part& own) {
+std::vector<Part> parts_sealed(World::State& state, const Part& own, Receivers receivers = Receivers::all) {
   const std::vector<int> all = all_ranks(state);
-  return parts_in<Part>(gather_parts(state, bytes_in(own), all, all, "gathering"));
+  const bool receives = receivers == Receivers::all || state.rank == 0;
+  const auto came = gather_parts(state, bytes_in(own), receivers == Receivers::all ? all : std::vector{0},
+                                 receives ? all : std::vector<int>(), "gathering");
+  return receives ? parts_in<Part>(came) : std::vector<Part>();
 }
 
 /// Likewise.
 template <class Part>
-std::vector<Part> all_parts(World::State& state, const Part& own) {
-  if (state.size > 1) {
+std::vector<Part> parts_of_ranks(World::State& state, const Part& own, Receivers receivers) {
+  const bool to_all = receivers == Receivers::all;
+  if (to_all ? state.size > 1 : state.rank != 0) {
     state.agreement_bytes += static_cast<std::int64_t>(sizeof(typename Part::value_type) * own.size());
   }
-  if (state.seal) return all_parts_sealed(state, own);
+  if (state.seal) return parts_sealed(state, own, receivers);
   const int length = static_cast<int>(own.size());
   std::vector<int> own_length{length};
-  std::vector<int> lengths(static_cast<std::size_t>(state.size));
+  std::vector<int> lengths(to_all || state.rank == 0 ? static_cast<std::size_t>(state.size) : 0);
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Iallgather(own_length.data(), 1, MPI_INT, lengths.data(), 1, MPI_INT, state.agreement, &request);
+  to_all ? MPI_Iallgather(own_length.data(), 1, MPI_INT, lengths.data(), 1, MPI_INT, state.agreement, &request)
+         : MPI_Igather(own_length.data(), 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, state.agreement, &request);
   state.wait_collective(request, "gathering", own_length, lengths);
   auto [offsets, total] = offsets_of(lengths);
   Values<Part> joined(static_cast<std::size_t>(total));
   Values<Part> copy;
-  MPI_Iallgatherv(state.sent_from(own, copy), length, element_type(own), joined.data(), lengths.data(), offsets.data(),
-                  element_type(own), state.agreement, &request);
-  state.wait_collective(request, "gathering", copy, joined, lengths, offsets);
-  return parts_of<Part>(joined, lengths);
-}
-
-/// Likewise, on rank 0 alone.
-template <class Part>
-std::vector<Part> parts_on_first_rank(World::State& state, const Part& own) {
-  if (state.rank != 0) {
-    state.agreement_bytes += static_cast<std::int64_t>(sizeof(typename Part::value_type) * own.size());
-  }
-  if (state.seal) {
-    const std::vector<int> senders = state.rank == 0 ? all_ranks(state) : std::vector<int>();
-    const auto came = gather_parts(state, bytes_in(own), {0}, senders, "gathering");
-    return state.rank == 0 ? parts_in<Part>(came) : std::vector<Part>();
-  }
-  const int length = static_cast<int>(own.size());
-  const std::size_t ranks = state.rank == 0 ? static_cast<std::size_t>(state.size) : 0;
-  std::vector<int> own_length{length};
-  std::vector<int> lengths(ranks);
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Igather(own_length.data(), 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, state.agreement, &request);
-  state.wait_collective(request, "gathering", own_length, lengths);
-  auto [offsets, total] = offsets_of(lengths);
-  Values<Part> joined(static_cast<std::size_t>(total));
-  Values<Part> copy;
-  MPI_Igatherv(state.sent_from(own, copy), length, element_type(own), joined.data(), lengths.data(), offsets.data(),
-               element_type(own), 0, state.agreement, &request);
+  const MPI_Datatype type = element_type(own);
+  const auto* const sent = state.sent_from(own, copy);
+  to_all ? MPI_Iallgatherv(sent, length, type, joined.data(), lengths.data(), offsets.data(), type, state.agreement,
+                           &request)
+         : MPI_Igatherv(sent, length, type, joined.data(), lengths.data(), offsets.data(), type, 0, state.agreement,
+                        &request);
   state.wait_collective(request, "gathering", copy, joined, lengths, offsets);
   return parts_of<Part>(joined, lengths);
 }
 
 std::int64_t reduced(World::State& state, std::int64_t own, MPI_Op operation) {
   if (state.seal) {
-    const auto parts = all_parts_sealed(state, std::vector<std::int64_t>{own});
+    const auto parts = parts_sealed(state, std::vector<std::int64_t>{own});
     std::int64_t result = own;
     for (int r = 0; r < state.size; ++r) {
       if (r == state.rank) continue;
@@ -158,15 +143,11 @@ void spread(World::State& state, std::vector<Element>& elements, int root = 0) {
 
 constexpr auto bytes_of_numbers = static_cast<std::int64_t>(sizeof(double));
 
-}  // namespace
-
-namespace {
-
 /// The exit codes of a step that all ranks have taken.
 std::vector<int> codes_of_all(World::State& state, int code) {
   if (state.seal) {
     std::vector<int> codes;
-    for (const std::vector<int>& each : all_parts_sealed(state, std::vector<int>{code})) codes.push_back(each.at(0));
+    for (const std::vector<int>& each : parts_sealed(state, std::vector<int>{code})) codes.push_back(each.at(0));
     return codes;
   }
   std::vector<int> own_code{code};
@@ -271,15 +252,15 @@ std::string Agreement::broadcast(const Public<std::string>& text) {
 }
 
 std::vector<std::string> Agreement::all_gather(const Public<std::string>& text) {
-  return all_parts(world_.state(), text.value());
+  return parts_of_ranks(world_.state(), text.value(), Receivers::all);
 }
 
 std::vector<std::vector<std::int64_t>> Agreement::all_gather(const Public<std::vector<std::int64_t>>& numbers) {
-  return all_parts(world_.state(), numbers.value());
+  return parts_of_ranks(world_.state(), numbers.value(), Receivers::all);
 }
 
 std::vector<Vector> Agreement::all_gather(const Released<Vector>& numbers) {
-  return all_parts(world_.state(), numbers.value());
+  return parts_of_ranks(world_.state(), numbers.value(), Receivers::all);
 }
 
 std::vector<Vector> Agreement::exchange(const std::vector<Released<Vector>>& parts) {
@@ -315,11 +296,11 @@ std::vector<Vector> Agreement::exchange(const std::vector<Released<Vector>>& par
 }
 
 std::vector<Vector> Agreement::gather(const Released<Vector>& numbers) {
-  return parts_on_first_rank(world_.state(), numbers.value());
+  return parts_of_ranks(world_.state(), numbers.value(), Receivers::first);
 }
 
 std::vector<std::string> Agreement::gather(const Released<std::string>& text) {
-  return parts_on_first_rank(world_.state(), text.value());
+  return parts_of_ranks(world_.state(), text.value(), Receivers::first);
 }
 
 Vector Agreement::ordered_sum(const Released<Columns>& columns) {
@@ -358,7 +339,7 @@ Vector Agreement::ordered_sum(const Released<Columns>& columns) {
 
 void Agreement::barrier() {
   World::State& state = world_.state();
-  if (state.seal) return static_cast<void>(all_parts_sealed(state, std::string()));
+  if (state.seal) return static_cast<void>(parts_sealed(state, std::string()));
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(state.agreement, &request);
   state.wait_collective(request, "barrier");

@@ -48,9 +48,7 @@ std::string rank_on_host(const LaunchFacts& facts, int rank) {
 /// "rank 3 on b", "rank 3 on b and 4 others".
 std::string named(const LaunchFacts& facts, const std::vector<std::size_t>& ranks) {
   const std::string first = rank_on_host(facts, static_cast<int>(ranks.front()));
-  return ranks.size() == 1
-             ? first
-             : fmt::format("{} and {}", first, counted(static_cast<std::int64_t>(ranks.size() - 1), "other"));
+  return ranks.size() == 1 ? first : fmt::format("{} and {}", first, counted(ranks.size() - 1, "other"));
 }
 
 /// Finds a CPU for a rank, moving other ranks to other CPUs if necessary.
@@ -125,8 +123,7 @@ Finding judge_ranks(const LaunchFacts& facts) {
     least = std::min(least, members.size());
     most = std::max(most, members.size());
   }
-  Finding finding{fmt::format("{} on {}", ranks, counted(static_cast<std::int64_t>(hosts.size()), "host")), Verdict::ok,
-                  ""};
+  Finding finding{fmt::format("{} on {}", ranks, counted(hosts.size(), "host")), Verdict::ok, ""};
   if (hosts.size() > 1) finding.value += fmt::format(" ({} to {} on each)", least, most);
   if (facts.ranks_with_clients < static_cast<int>(ranks)) {
     finding.verdict = Verdict::look;
@@ -144,8 +141,7 @@ Finding judge_cores(const LaunchFacts& facts) {
     const double load = static_cast<double>(members.size()) / first.cpus_of_host;
     if (load <= most) continue;
     most = load;
-    finding = {fmt::format("{} on {} of {}", counted(static_cast<std::int64_t>(members.size()), "rank"),
-                           counted(first.cpus_of_host, "CPU"), host),
+    finding = {fmt::format("{} on {} of {}", counted(members.size(), "rank"), counted(first.cpus_of_host, "CPU"), host),
                Verdict::ok, ""};
     if (load <= 1) continue;
     const bool known = first.yields.has_value();
@@ -175,18 +171,17 @@ Finding judge_binding(const LaunchFacts& facts) {
     const std::size_t served = ranks_with_a_cpu(cpus);
     const std::size_t attainable = std::min(members.size(), host_cpus);
     if (served >= attainable) continue;
-    return {fmt::format("{} of {} are bound to {} of its {} CPUs: {}",
-                        counted(static_cast<std::int64_t>(members.size()), "rank"), host, of_all.size(), host_cpus,
-                        fmt::join(of_all, " ")),
+    return {fmt::format("{} of {} are bound to {} of its {} CPUs: {}", counted(members.size(), "rank"), host,
+                        of_all.size(), host_cpus, fmt::join(of_all, " ")),
             Verdict::bad,
             fmt::format("{} must share a CPU while others are free: mpirun --bind-to core, or --bind-to none (srun "
                         "--cpu-bind=cores, --cpus-per-task)",
-                        counted(static_cast<std::int64_t>(attainable - served), "rank"))};
+                        counted(attainable - served, "rank"))};
   }
   if (bound == 0) return {"none, ranks run on any CPU of their host", Verdict::ok, ""};
-  return {fmt::format("{} bound to a part of their host's CPUs, none at the expense of another",
-                      counted(static_cast<std::int64_t>(bound), "rank")),
-          Verdict::ok, ""};
+  return {
+      fmt::format("{} bound to a part of their host's CPUs, none at the expense of another", counted(bound, "rank")),
+      Verdict::ok, ""};
 }
 
 struct RoomOfRank {

@@ -2,7 +2,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <sched.h>
 #include <sys/random.h>

@@ -36,11 +36,10 @@ std::string prediction_table(const Launch& launch, const Costs& costs, const Rou
   };
   row("launch", fmt::format("{} on {}, {} joined by {}, models of {}", counted(launch.ranks, "rank"),
                             counted(launch.hosts, "host"), counted(launch.clients, "client"), launch.topology,
-                            counted(static_cast<std::int64_t>(launch.dimension), "number")));
+                            counted(launch.dimension, "number")));
   row("between hosts", between_hosts(launch));
-  row("measured here",
-      fmt::format("{} a client's step ({}, logistic loss, exact Laplace noise)", in_seconds(costs.learning),
-                  counted(static_cast<std::int64_t>(launch.batch), "record")));
+  row("measured here", fmt::format("{} a client's step ({}, logistic loss, exact Laplace noise)",
+                                   in_seconds(costs.learning), counted(launch.batch, "record")));
   row("", fmt::format("{} a byte in mixing", in_seconds(costs.gathered)) + of_messages(launch, costs));
   row("\na round", fmt::format("{:>11}", in_seconds(total)));
   part("  learning", prediction.learning);

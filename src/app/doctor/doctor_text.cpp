@@ -73,10 +73,6 @@ std::string in_seconds(double seconds) {
   return size < 1 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} s", seconds);
 }
 
-std::string counted(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 Verdict verdict_of(const std::vector<Examined>& checks) {
   Verdict worst = Verdict::ok;
   for (const Examined& each : checks) worst = std::max(worst, each.finding.verdict);

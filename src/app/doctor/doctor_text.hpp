@@ -1,11 +1,10 @@
 /// Output of `starling doctor`.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "console/print.hpp"
 #include "doctor_checks.hpp"
 
 namespace starling {
@@ -18,8 +17,6 @@ struct Examined {
 
 /// A duration with its unit, from ns to s.
 [[nodiscard]] std::string in_seconds(double seconds);
-/// "1 rank", "2 ranks".
-[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
 
 /// All checks, in the order of their table.
 [[nodiscard]] std::vector<Examined> examine(const LaunchFacts& facts);

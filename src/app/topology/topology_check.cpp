@@ -37,10 +37,6 @@ nlohmann::json to_json(const Graph& graph, const GraphSample& sample, const Topo
           {"digest", graph.digest()}};
 }
 
-std::string counted(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string shown(const std::optional<std::int64_t>& value, std::string_view otherwise) {
   return value ? fmt::format("{}", *value) : std::string(otherwise);
 }

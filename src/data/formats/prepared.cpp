@@ -107,8 +107,6 @@ class KeptReader final : public ForwardingReader {
   }
   bool next_label(Record& record) override { return next(record); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
-
- private:
 };
 
 /// None where nobody needs labels: a record without one has 0.

@@ -1,7 +1,6 @@
 #include "connectivity.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -40,20 +39,33 @@ std::vector<std::uint64_t> distinct_keys(const Topology& topology) {
   return keys;
 }
 
-/// Whether client 0 reaches all others.
-bool reaches_all(const Adjacency& adjacency, Client clients) {
-  std::vector<bool> reached(static_cast<std::size_t>(clients));
-  std::vector<Client> queue{0};
-  queue.reserve(static_cast<std::size_t>(clients));
-  reached[0] = true;
+/// Number of steps from `start` to the farthest client, breadth first; none if some client cannot be reached. Calls
+/// visit_peers(u, visit) for each client, which calls visit(peer).
+template <class VisitPeers>
+std::optional<std::int64_t> steps_to_farthest(std::size_t clients, Client start, const VisitPeers& visit_peers) {
+  std::vector<std::int64_t> steps(clients, -1);
+  std::vector<Client> queue{start};
+  queue.reserve(clients);
+  steps[static_cast<std::size_t>(start)] = 0;
   for (std::size_t head = 0; head < queue.size(); ++head) {
-    for (const Client peer : adjacency.of(queue[head])) {
-      if (reached[static_cast<std::size_t>(peer)]) continue;
-      reached[static_cast<std::size_t>(peer)] = true;
+    const Client u = queue[head];
+    visit_peers(u, [&](Client peer) {
+      std::int64_t& of_peer = steps[static_cast<std::size_t>(peer)];
+      if (of_peer >= 0) return;
+      of_peer = steps[static_cast<std::size_t>(u)] + 1;
       queue.push_back(peer);
-    }
+    });
   }
-  return queue.size() == reached.size();
+  if (queue.size() < clients) return std::nullopt;
+  return steps[static_cast<std::size_t>(queue.back())];
+}
+
+bool reaches_all(const Adjacency& adjacency, Client clients) {
+  return steps_to_farthest(static_cast<std::size_t>(clients), 0,
+                           [&](Client u, const auto& visit) {
+                             for (const Client peer : adjacency.of(u)) visit(peer);
+                           })
+      .has_value();
 }
 
 }  // namespace
@@ -100,21 +112,12 @@ void PhaseUnion::count(std::size_t phase, int change) {
 }
 
 std::optional<std::int64_t> PhaseUnion::eccentricity(const Slots& slots, Client start) const {
-  std::vector<std::int64_t> steps(clients_, -1);
-  std::vector<Client> queue{start};
-  queue.reserve(clients_);
-  steps[static_cast<std::size_t>(start)] = 0;
-  for (std::size_t head = 0; head < queue.size(); ++head) {
-    const auto u = static_cast<std::size_t>(queue[head]);
+  return steps_to_farthest(clients_, start, [&](Client client, const auto& visit) {
+    const auto u = static_cast<std::size_t>(client);
     for (std::size_t slot = slots.first[u]; slot < slots.first[u + 1]; ++slot) {
-      const auto v = static_cast<std::size_t>(slots.far_ends[slot]);
-      if (present_[slots.edge(slot)] == 0 || steps[v] >= 0) continue;
-      steps[v] = steps[u] + 1;
-      queue.push_back(slots.far_ends[slot]);
+      if (present_[slots.edge(slot)] > 0) visit(slots.far_ends[slot]);
     }
-  }
-  if (queue.size() < clients_) return std::nullopt;
-  return steps[static_cast<std::size_t>(queue.back())];
+  });
 }
 
 bool PhaseUnion::strongly_connected() const {
