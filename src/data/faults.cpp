@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "data/cells/number.hpp"
 

@@ -1,7 +1,6 @@
 /// A client's private stream of records.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 

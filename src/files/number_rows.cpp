@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "core/check.hpp"
 #include "core/text/spec.hpp"

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "graph/digest_writer.hpp"
-#include "graph/graph.hpp"
 
 namespace starling {
 

@@ -1,6 +1,5 @@
 #include "inference/settling.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>

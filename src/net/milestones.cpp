@@ -4,7 +4,6 @@
 #include <exception>
 #include <list>
 #include <map>
-#include <memory>
 
 #include "net/missing_messages.hpp"
 #include "net/seal/seal.hpp"

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "core/check.hpp"
-#include "core/text/names.hpp"
 #include "core/text/spec.hpp"
 #include "files/text_files.hpp"
 

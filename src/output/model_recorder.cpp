@@ -8,7 +8,6 @@
 #include "core/numerics/kernels.hpp"
 #include "core/text/limits.hpp"
 #include "hdf5/file.hpp"
-#include "output/recorded.hpp"
 #include "privacy/keys/release_path.hpp"
 #include "regret/models_in_turn.hpp"
 #include "spread.hpp"

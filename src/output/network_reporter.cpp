@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <ctime>
-#include <utility>
 
 #include "regret/models_in_turn.hpp"
 

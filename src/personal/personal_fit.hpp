@@ -25,8 +25,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "core/batch.hpp"
 #include "model/model.hpp"

@@ -1,7 +1,6 @@
 /// The privacy cost of one release, in the form that composes best.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <limits>
 

@@ -1,7 +1,6 @@
 /// Helpers of mechanisms whose releases have several parts.
 #pragma once
 
-#include <cmath>
 #include <numbers>
 
 #include "core/check.hpp"

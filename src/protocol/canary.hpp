@@ -4,8 +4,6 @@
 /// learn from the first record (or person) of each batch.
 #pragma once
 
-#include <memory>
-
 #include "model/model_decorator.hpp"
 #include "privacy/audit/one_run.hpp"
 #include "privacy/keys/keystream.hpp"

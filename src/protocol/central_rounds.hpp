@@ -1,9 +1,7 @@
 /// The common part of protocols in which rank 0 combines what clients send.
 #pragma once
 
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "net/root/root.hpp"
 #include "protocol/observer.hpp"

@@ -1,6 +1,5 @@
 #include "regret/regret.hpp"
 
-#include <cmath>
 #include <filesystem>
 #include <sstream>
 

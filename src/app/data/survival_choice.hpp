@@ -1,7 +1,6 @@
 /// The options of `starling data convert` about times, and the intervals that they name or release.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

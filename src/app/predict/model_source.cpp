@@ -1,6 +1,5 @@
 #include "model_source.hpp"
 
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/ranges.h>

@@ -1,7 +1,6 @@
 /// A saved model and a source of records to apply it to, as the options of a command name them.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>

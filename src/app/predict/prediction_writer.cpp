@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
 
 #include "core/numerics/hazard.hpp"
 #include "core/numerics/logistic.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "net/world.hpp"
 #include "privacy/audit/audit_subjects.hpp"

@@ -1,7 +1,6 @@
 /// Releases as users describe them, and their charges.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "run_groups.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>

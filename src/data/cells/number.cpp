@@ -5,7 +5,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"

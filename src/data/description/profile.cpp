@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
-#include <string_view>
 #include <unordered_set>
 
 #include <fmt/ranges.h>

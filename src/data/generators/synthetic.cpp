@@ -1,7 +1,5 @@
 #include "data/generators/synthetic.hpp"
 
-#include <utility>
-
 #include "core/check.hpp"
 #include "data/generators/generators.hpp"
 

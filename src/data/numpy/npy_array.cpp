@@ -7,7 +7,6 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <type_traits>
 #include <utility>
 

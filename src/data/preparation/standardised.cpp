@@ -1,6 +1,5 @@
 // Features, and a label that is a quantity, standardised or mapped from ranges by public constants.
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <sstream>
 #include <utility>

@@ -1,7 +1,6 @@
 #include "data/serving/person_uses.hpp"
 
 #include <sys/random.h>
-#include <unordered_map>
 
 #include "core/check.hpp"
 #include "core/digest.hpp"

@@ -1,6 +1,5 @@
 #include "scan.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <unordered_map>

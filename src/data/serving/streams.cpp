@@ -1,7 +1,6 @@
 #include "streams.hpp"
 
 #include <numeric>
-#include <utility>
 
 #include "core/record_error.hpp"
 

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <utility>
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"
 #include "data/cells/keys.hpp"
-#include "data/cells/number.hpp"
 #include "data/formats/readers.hpp"
 
 namespace starling {

@@ -8,7 +8,6 @@
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "categories.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
 
 #include "core/check.hpp"
 #include "core/record_error.hpp"

@@ -1,7 +1,6 @@
 #include "layout.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>

@@ -1,7 +1,6 @@
 #include "data/vertical/vertical.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <sstream>
 
 #include "core/check.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "core/random.hpp"
 #include "graph/analysis/connectivity.hpp"

@@ -6,7 +6,6 @@
 
 #include "core/check.hpp"
 #include "graph/digest_writer.hpp"
-#include "graph/graph.hpp"
 #include "graph/topology.hpp"
 
 namespace starling {

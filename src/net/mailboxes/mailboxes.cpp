@@ -1,7 +1,6 @@
 #include "net/mailboxes/mailboxes.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <set>
 #include <thread>

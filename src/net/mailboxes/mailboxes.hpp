@@ -2,7 +2,6 @@
 /// (docs/methods/decentralized.md, "Graphs that change": Stragglers).
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "core/check.hpp"
 #include "exchange_plan.hpp"

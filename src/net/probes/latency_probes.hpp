@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/columns.hpp"
 #include "core/links.hpp"
 #include "net/world.hpp"
 

@@ -6,11 +6,9 @@
 
 #include <chrono>
 #include <deque>
-#include <string>
 #include <vector>
 
 #include "checkpoint.hpp"
-#include "core/snapshot.hpp"
 #include "kept_parts.hpp"
 #include "net/milestones.hpp"
 #include "pace.hpp"

@@ -1,15 +1,11 @@
 /// The place of a run's private folders: in the run directory, or on the disk of each host (`--private`).
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "core/clients/membership.hpp"
 #include "core/links.hpp"

@@ -1,7 +1,6 @@
 /// The run directory (docs/reference/run-directory.md).
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 /// Confidence intervals of coefficients.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

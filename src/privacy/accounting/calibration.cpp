@@ -1,5 +1,4 @@
 // Calibration: the largest price per release with which many releases stay within a given loss.
-#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -6,7 +6,6 @@
 #include <complex>
 #include <limits>
 #include <numbers>
-#include <vector>
 
 #include "fourier.hpp"
 

@@ -24,7 +24,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/boundary.hpp"
 #include "privacy/charge.hpp"

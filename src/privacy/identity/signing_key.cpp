@@ -5,7 +5,6 @@
 #include <cstring>
 #include <optional>
 #include <sys/stat.h>
-#include <vector>
 
 #include <openssl/bio.h>
 #include <openssl/err.h>

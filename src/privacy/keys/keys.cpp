@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <fstream>
-#include <memory>
 
 #include <openssl/evp.h>
 #include <openssl/rand.h>

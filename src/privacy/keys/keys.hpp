@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/links.hpp"
 #include "privacy/keys/release_path.hpp"

@@ -1,7 +1,6 @@
 /// ChaCha20 keystream as a source of uniform words, and exact samplers on it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>

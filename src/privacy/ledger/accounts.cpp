@@ -1,6 +1,5 @@
 #include "privacy/ledger/accounts.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <tuple>

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <compare>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/snapshot.hpp"

@@ -1,6 +1,5 @@
 #include "privacy/ledger/ledger.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <ctime>

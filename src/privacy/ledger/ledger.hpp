@@ -4,12 +4,9 @@
 /// A row is acknowledged when the call that writes it returns. Only then may the noise of its rounds be used.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "privacy/ledger/ledger_book.hpp"
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <map>
-#include <optional>
 #include <string_view>
 
 #include "core/check.hpp"

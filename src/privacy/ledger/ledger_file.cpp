@@ -4,11 +4,9 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
-#include <string_view>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 #include "core/check.hpp"
 

@@ -1,9 +1,7 @@
 #include "privacy/ledger/ledger_regrouping.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "core/check.hpp"

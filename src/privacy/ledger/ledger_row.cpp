@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <concepts>
 #include <initializer_list>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>

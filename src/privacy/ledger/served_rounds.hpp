@@ -1,7 +1,6 @@
 /// The records and rounds of a client, for its account.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 

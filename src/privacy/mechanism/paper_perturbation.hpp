@@ -2,7 +2,6 @@
 /// to 45, 61 and 64), as printed: to re-run that paper. What it protects, and what not: docs/privacy.md.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "privacy/mechanism.hpp"

@@ -1,6 +1,5 @@
 #include "discrete_gaussian.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/memory/wipe.hpp"

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <limits>
 
 #include "core/check.hpp"
-#include "privacy/keys/keystream.hpp"
 
 namespace starling {
 

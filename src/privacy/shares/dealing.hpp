@@ -20,7 +20,6 @@
 /// of that one, and their correction, uniform.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 

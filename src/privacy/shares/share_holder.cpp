@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "core/check.hpp"
-#include "core/memory/wipe.hpp"
 
 namespace starling {
 

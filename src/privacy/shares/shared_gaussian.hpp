@@ -13,7 +13,6 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "privacy/mechanism.hpp"
 #include "privacy/shares/ring.hpp"

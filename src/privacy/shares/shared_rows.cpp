@@ -1,6 +1,5 @@
 #include "privacy/shares/shared_rows.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/check.hpp"

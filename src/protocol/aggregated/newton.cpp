@@ -1,12 +1,10 @@
 #include "protocol/aggregated/newton.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "core/check.hpp"
-#include "core/numerics/dense.hpp"
 #include "core/numerics/distributions.hpp"
 #include "core/numerics/gram.hpp"
 #include "core/numerics/kernels.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "core/numerics/kernels.hpp"
 #include "privacy/without_noise.hpp"

@@ -2,7 +2,6 @@
 /// (docs/methods/inference.md, "Intervals").
 #pragma once
 
-#include <memory>
 #include <numbers>
 #include <utility>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "protocol/aggregated/preconditioned.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numbers>
 
 #include "core/numerics/gram.hpp"

@@ -4,7 +4,6 @@
 /// All constraints but energy are linear in the model: c(x) = a·x − b, with public a and b, or with a made of records.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>

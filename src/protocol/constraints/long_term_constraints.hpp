@@ -5,10 +5,6 @@
 /// of the round's release, and the released value raises its dual (docs/methods/constraints.md, "Privacy").
 #pragma once
 
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "core/links.hpp"

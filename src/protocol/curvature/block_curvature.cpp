@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "core/check.hpp"
 #include "core/numerics/dense.hpp"
 #include "core/numerics/gram.hpp"
 #include "core/numerics/kernels.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
 
 namespace starling {

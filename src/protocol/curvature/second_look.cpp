@@ -1,7 +1,5 @@
 #include "protocol/curvature/second_look.hpp"
 
-#include <utility>
-
 #include "core/numerics/kernels.hpp"
 
 namespace starling {

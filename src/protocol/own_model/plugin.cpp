@@ -1,11 +1,8 @@
 #include <bit>
-#include <cstdio>
-#include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
 #include <starling/plugin.h>
 #include <unistd.h>
-#include <utility>
 
 #include "core/check.hpp"
 #include "core/digest.hpp"

@@ -7,8 +7,6 @@
 /// λ may change with the batch (eq. 35): then Σ_b n_b λ_b stands for nλ over all batches.
 #pragma once
 
-#include <optional>
-
 #include "core/snapshot.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
 #include "protocol/curvature/block_curvature.hpp"

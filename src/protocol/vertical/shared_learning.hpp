@@ -21,7 +21,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>

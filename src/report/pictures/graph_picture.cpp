@@ -2,8 +2,6 @@
 #include <map>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "gnuplot.hpp"
 #include "graph/analysis/analysis.hpp"
 #include "report/pictures/pictures.hpp"

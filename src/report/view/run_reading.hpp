@@ -1,7 +1,6 @@
 /// Readers of run.h5 and config.ini, for finished and unfinished runs. Files are opened read-only and without locks.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
