@@ -7,14 +7,11 @@ namespace starling {
 
 [[nodiscard]] Command doctor_command();
 [[nodiscard]] Command topology_command();
-[[nodiscard]] Command privacy_command();
 [[nodiscard]] Command predict_command();
 [[nodiscard]] Command score_command();
-[[nodiscard]] Command data_command();
 [[nodiscard]] Command report_command();
 [[nodiscard]] Command sweep_command();
 [[nodiscard]] Command init_command();
-[[nodiscard]] Command keys_command();
 
 [[nodiscard]] Command topology_check_command();
 [[nodiscard]] Command topology_make_command();

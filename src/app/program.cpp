@@ -41,8 +41,24 @@ void occupy_closed_streams() {
 
 /// The commands that are no learning methods, in the order of --help.
 std::vector<Command> other_commands() {
-  return {doctor_command(), topology_command(), privacy_command(), predict_command(), score_command(),
-          data_command(),   report_command(),   sweep_command(),   init_command(),    keys_command()};
+  return {
+      doctor_command(),
+      topology_command(),
+      {.name = "privacy",
+       .purpose = "what releases cost together, noise for a target, audits, ledgers",
+       .subcommands = {privacy_spend_command(), privacy_calibrate_command(), privacy_audit_command(),
+                       privacy_ledger_command()}},
+      predict_command(),
+      score_command(),
+      {.name = "data",
+       .purpose = "convert, make, describe or profile files of records",
+       .subcommands = {data_convert_command(), data_make_command(), data_describe_command(), data_profile_command()}},
+      report_command(),
+      sweep_command(),
+      init_command(),
+      {.name = "keys",
+       .purpose = "keys by which owners of records prove who they are",
+       .subcommands = {keys_make_command(), keys_show_command(), keys_consent_command()}}};
 }
 
 }  // namespace
