@@ -10,6 +10,8 @@
 #include "core/random.hpp"
 #include "net/neighbours/neighbours.hpp"
 #include "net/world.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism.hpp"
 #include "protocol/decentralized/omd.hpp"
 #include "protocol/decentralized/synchronous_mixer.hpp"
 #include "support/endless_stream.hpp"

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "core/random.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism.hpp"
 #include "protocol/renewable/offline_renewable.hpp"
 #include "protocol/renewable/online_renewable.hpp"
 #include "protocol/renewable/paper_renewable.hpp"

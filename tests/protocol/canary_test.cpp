@@ -2,6 +2,7 @@
 
 #include "loss/loss.hpp"
 #include "model/network/network_model.hpp"
+#include "privacy/mechanism.hpp"
 #include "support/testing.hpp"
 
 namespace starling::canary_test {

@@ -8,6 +8,8 @@
 
 #include "graph/topology.hpp"
 #include "net/agreement.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism.hpp"
 #include "protocol/decentralized/mixing_channel.hpp"
 #include "protocol/decentralized/omd.hpp"
 #include "support/endless_stream.hpp"

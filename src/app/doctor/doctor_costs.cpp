@@ -9,6 +9,7 @@
 #include "net/agreement.hpp"
 #include "net/neighbours/neighbours.hpp"
 #include "net/probes/latency_probes.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "protocol/decentralized/omd.hpp"
 #include "protocol/decentralized/synchronous_mixer.hpp"
 

@@ -15,6 +15,7 @@
 #include "output/model_file/saved_model.hpp"
 #include "output/network_reporter.hpp"
 #include "privacy/mechanism/masking.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 #include "privacy/statement/statement.hpp"
 #include "protocol/decentralized/mixing_channel.hpp"
 #include "protocol/decentralized/omd.hpp"

@@ -1,5 +1,11 @@
 #include "run_canaries.hpp"
 
+#include <vector>
+
+#include "net/agreement.hpp"
+#include "privacy/audit/one_run.hpp"
+#include "protocol/canary.hpp"
+
 namespace starling {
 
 namespace {
@@ -7,11 +13,23 @@ constexpr std::size_t coordinate = 0;
 }
 
 RunCanaries::RunCanaries(Model& model, Mechanism& mechanism)
-    : model_(model, coordinate, NoiseKey::random(), log_), mechanism_(mechanism, coordinate, log_) {}
+    : log_(std::make_unique<CanaryLog>()),
+      model_(std::make_unique<CanaryModel>(model, coordinate, NoiseKey::random(), *log_)),
+      mechanism_(std::make_unique<CanaryMechanism>(mechanism, coordinate, *log_)) {}
+
+RunCanaries::~RunCanaries() = default;
+
+Model& RunCanaries::model() {
+  return *model_;
+}
+
+Mechanism& RunCanaries::mechanism() {
+  return *mechanism_;
+}
 
 std::optional<OneRunResult> RunCanaries::finish(Agreement& agreement, const Charge& claim, double delta) const {
   // The signs come from a coin, not from records; what was seen has been released.
-  const CanaryLog own = estimated_canaries(log_, mechanism_.settings().correlation);
+  const CanaryLog own = estimated_canaries(*log_, mechanism_->settings().correlation);
   const Vector signs(own.signs.begin(), own.signs.end());
   const std::vector<Vector> all_signs = agreement.gather(declare_public(signs));
   const std::vector<Vector> all_seen = agreement.gather(declare_public(own.seen));

@@ -3,6 +3,12 @@
 #include <cmath>
 #include <limits>
 
+#include "core/check.hpp"
+#include "protocol/constraints/composite_model.hpp"
+#include "protocol/constraints/energy_schedule.hpp"
+#include "protocol/constraints/long_term_constraints.hpp"
+#include "protocol/decentralized/settings.hpp"
+
 namespace starling {
 
 namespace {
@@ -29,6 +35,8 @@ RunConstraints::RunConstraints(const ConstraintOptions& options, const Constrain
   duals_.most = options.dual_max.value_or(duals_.most);
   duals_.caution = options.caution.value_or(std::sqrt(static_cast<double>(rounds)));
 }
+
+RunConstraints::~RunConstraints() = default;
 
 /// Options that belong to constraints which are not there.
 void RunConstraints::refuse_what_has_no_meaning() const {
@@ -82,18 +90,21 @@ std::optional<SecondPart> RunConstraints::second_part() const {
 }
 
 void RunConstraints::start(std::size_t clients, PairedMechanism* pair, std::size_t batch) {
-  if (set_.on_models() > 0) constraints_.emplace(set_, duals_, how_, clients, pair, batch);
+  if (set_.on_models() > 0)
+    constraints_ = std::make_unique<LongTermConstraints>(set_, duals_, how_, clients, pair, batch);
 }
 
 Model& RunConstraints::model(Model& model) {
   if (set_.data.empty() || how_ == PrivateConstraint::separate) return model;
-  return composite_.emplace(model, *constraints_);
+  composite_ = std::make_unique<CompositeModel>(model, *constraints_);
+  return *composite_;
 }
 
 const Schedule& RunConstraints::affordable(const Schedule& schedule, std::size_t message_bytes, int steps_per_round,
                                            std::uint64_t seed) {
   if (!set_.energy) return schedule;
-  return energy_.emplace(schedule, *set_.energy, message_bytes, steps_per_round, seed);
+  energy_ = std::make_unique<EnergySchedule>(schedule, *set_.energy, message_bytes, steps_per_round, seed);
+  return *energy_;
 }
 
 }  // namespace starling

@@ -1,20 +1,33 @@
 /// The constraints of one run of `starling omd`, from their options to what its rounds need.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "protocol/constraints/composite_model.hpp"
-#include "protocol/constraints/energy_schedule.hpp"
-#include "protocol/decentralized/omd.hpp"
+#include "core/links.hpp"
+#include "privacy/mechanism/second_part.hpp"
+#include "protocol/constraints/constraint_set.hpp"
+#include "protocol/constraints/dual_settings.hpp"
 #include "run/settings/constraint_options.hpp"
 
 namespace starling {
+
+class CompositeModel;
+class EnergySchedule;
+class LongTermConstraints;
+class Model;
+class PairedMechanism;
+class Schedule;
+struct OmdSettings;
 
 class RunConstraints {
  public:
   /// The run has `rounds` rounds. `protects` says whether a mechanism adds noise. Throws UsageError.
   RunConstraints(const ConstraintOptions& options, const ConstraintFacts& facts, Round rounds, bool protects);
+  ~RunConstraints();
 
   [[nodiscard]] const ConstraintSet& set() const { return set_; }
   [[nodiscard]] const DualSettings& duals() const { return duals_; }
@@ -28,13 +41,13 @@ class RunConstraints {
   /// Makes the duals of this rank's clients. `pair` as LongTermConstraints has it.
   void start(std::size_t clients, PairedMechanism* pair, std::size_t batch);
   /// Null before start(), and of runs with an energy budget alone.
-  [[nodiscard]] LongTermConstraints* duals_of_clients() { return constraints_ ? &*constraints_ : nullptr; }
+  [[nodiscard]] LongTermConstraints* duals_of_clients() { return constraints_.get(); }
   /// The model whose gradients are released.
   [[nodiscard]] Model& model(Model& model);
   /// The schedule that clients can afford; `schedule` must outlive this.
   [[nodiscard]] const Schedule& affordable(const Schedule& schedule, std::size_t message_bytes, int steps_per_round,
                                            std::uint64_t seed);
-  [[nodiscard]] const EnergySchedule* energy() const { return energy_ ? &*energy_ : nullptr; }
+  [[nodiscard]] const EnergySchedule* energy() const { return energy_.get(); }
 
  private:
   void refuse_what_has_no_meaning() const;
@@ -45,9 +58,9 @@ class RunConstraints {
   DualSettings duals_;
   double smoothing_;
   bool protects_;
-  std::optional<LongTermConstraints> constraints_;
-  std::optional<CompositeModel> composite_;
-  std::optional<EnergySchedule> energy_;
+  std::unique_ptr<LongTermConstraints> constraints_;
+  std::unique_ptr<CompositeModel> composite_;
+  std::unique_ptr<EnergySchedule> energy_;
 };
 
 }  // namespace starling

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "hdf5/file.hpp"
+#include "output/directory/run_directory.hpp"
 
 namespace starling {
 

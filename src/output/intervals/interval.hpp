@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "core/links.hpp"
-#include "output/directory/run_directory.hpp"
 
 namespace starling {
+
+class RunDirectory;
 
 /// The estimate and interval of one coefficient. Unknown numbers are NaN: an estimate may have no standard error.
 struct Interval {

@@ -7,6 +7,7 @@
 #include "core/check.hpp"
 #include "core/text/exact_number.hpp"
 #include "files/text_files.hpp"
+#include "output/directory/run_directory.hpp"
 #include "output/intervals/interval.hpp"
 
 namespace starling {

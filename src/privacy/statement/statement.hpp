@@ -11,11 +11,12 @@
 #include "privacy/accounting/spending.hpp"
 #include "privacy/audit/one_run.hpp"
 #include "privacy/identity/members.hpp"
-#include "privacy/mechanism.hpp"
 #include "privacy/statement/terms.hpp"
 #include "privacy/statement/trust.hpp"
 
 namespace starling {
+
+class Protection;
 
 /// The ledger of a run.
 struct LedgerReport {

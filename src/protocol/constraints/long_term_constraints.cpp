@@ -4,6 +4,8 @@
 
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
+#include "net/agreement.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 #include "protocol/constraints/constraint_data.hpp"
 
 namespace starling {

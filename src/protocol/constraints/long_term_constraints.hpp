@@ -7,14 +7,18 @@
 
 #include <vector>
 
+#include "core/boundary.hpp"
+#include "core/columns.hpp"
 #include "core/links.hpp"
 #include "core/snapshot.hpp"
-#include "net/agreement.hpp"
-#include "privacy/mechanism/paired_mechanism.hpp"
+#include "privacy/keys/keys.hpp"
 #include "protocol/constraints/constraint_set.hpp"
 #include "protocol/constraints/dual_settings.hpp"
 
 namespace starling {
+
+class Agreement;
+class PairedMechanism;
 
 /// The next multiplier: λ ← max(0, λ + ρ η_t (c − γ η_t λ)), at most Λ (docs/methods/constraints.md, "Saddle point";
 /// dissertation, algorithm of chapter 3, step 14).

@@ -5,7 +5,11 @@
 
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
+#include "model/model.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism.hpp"
 #include "protocol/bounded_model.hpp"
+#include "protocol/constraints/long_term_constraints.hpp"
 #include "protocol/naming_client.hpp"
 #include "protocol/observer_list.hpp"
 

@@ -15,14 +15,18 @@
 #include "data/stream.hpp"
 #include "mirror/mirror.hpp"
 #include "mirror/positive_coordinates.hpp"
-#include "privacy/ledger/accounts.hpp"
-#include "protocol/constraints/long_term_constraints.hpp"
+#include "privacy/keys/keys.hpp"
 #include "protocol/decentralized/mixer.hpp"
 #include "protocol/decentralized/settings.hpp"
 #include "protocol/observer.hpp"
 #include "protocol/step_schedule.hpp"
 
 namespace starling {
+
+class Accounts;
+class LongTermConstraints;
+class Mechanism;
+class Model;
 
 /// The steps Σ η that are due to the clients of one rank. Where rounds are in step, one step is due in each round.
 /// Otherwise one step is due for each round of the fastest client, so that clients of any speed count the same.

@@ -8,6 +8,7 @@
 #include "catalogue.hpp"
 #include "core/text/limits.hpp"
 #include "files/round_values.hpp"
+#include "privacy/mechanism.hpp"
 #include "privacy/metrics_policy.hpp"
 #include "privacy/statement/statement.hpp"
 #include "source_options.hpp"

@@ -1,6 +1,7 @@
 #include "app/privacy/audit_protocol.hpp"
 
 #include "privacy/audit/audit_check.hpp"
+#include "privacy/mechanism.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/slow.hpp"
 

@@ -4,6 +4,7 @@
 #include "numbered_keys.hpp"
 #include "privacy/audit/audit.hpp"
 #include "privacy/audit/audit_subjects.hpp"
+#include "privacy/mechanism.hpp"
 #include "support/testing.hpp"
 
 namespace starling::audit_long_test {

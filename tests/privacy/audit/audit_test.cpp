@@ -9,6 +9,7 @@
 #include "core/random.hpp"
 #include "numbered_keys.hpp"
 #include "privacy/audit/audit_subjects.hpp"
+#include "privacy/mechanism.hpp"
 #include "privacy/mechanism/multipart_mechanism.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
 #include "support/slow.hpp"

@@ -4,6 +4,7 @@
 #include "numbered_keys.hpp"
 #include "privacy/audit/chain_subject.hpp"
 #include "privacy/audit/planted_faults.hpp"
+#include "privacy/mechanism.hpp"
 #include "support/testing.hpp"
 
 namespace starling::chain_long_test {

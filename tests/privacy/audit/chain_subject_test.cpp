@@ -9,6 +9,7 @@
 #include "privacy/audit/chain_filter.hpp"
 #include "privacy/audit/chain_in_doubles.hpp"
 #include "privacy/audit/planted_faults.hpp"
+#include "privacy/mechanism.hpp"
 #include "support/slow.hpp"
 #include "support/testing.hpp"
 

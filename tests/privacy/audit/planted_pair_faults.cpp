@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "privacy/mechanism.hpp"
 #include "privacy/noise/grid.hpp"
 #include "privacy/pairs/pair_price.hpp"
 #include "privacy/pairs/plain_matrix.hpp"

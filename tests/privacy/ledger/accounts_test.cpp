@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "privacy/ledger/ledger_reading.hpp"
+#include "privacy/mechanism.hpp"
 #include "support/testing.hpp"
 
 namespace starling::accounts_test {

@@ -10,6 +10,7 @@
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/ledger/ledger.hpp"
 #include "privacy/ledger/ledger_reading.hpp"
+#include "privacy/mechanism.hpp"
 #include "privacy/statement/statement.hpp"
 #include "support/testing.hpp"
 

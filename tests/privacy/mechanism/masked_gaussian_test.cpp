@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/check.hpp"
+#include "privacy/mechanism.hpp"
 #include "privacy/noise/grid.hpp"
 #include "privacy/statistics.hpp"
 #include "releases.hpp"

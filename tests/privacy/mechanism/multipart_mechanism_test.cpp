@@ -8,6 +8,7 @@
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/accounting/spending.hpp"
 #include "privacy/clip_rows.hpp"
+#include "privacy/mechanism.hpp"
 #include "privacy/statistics.hpp"
 #include "releases.hpp"
 #include "support/testing.hpp"

@@ -6,6 +6,7 @@
 #include "core/check.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/accounting/spending.hpp"
+#include "privacy/mechanism.hpp"
 #include "privacy/statistics.hpp"
 #include "releases.hpp"
 #include "support/testing.hpp"

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/check.hpp"
+#include "privacy/mechanism.hpp"
 #include "support/testing.hpp"
 
 namespace starling::statement_test {

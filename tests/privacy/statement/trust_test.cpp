@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/check.hpp"
+#include "privacy/mechanism.hpp"
 #include "privacy/mechanism/multipart_mechanism.hpp"
 #include "privacy/mechanism/paper_perturbation.hpp"
 #include "privacy/statement/statement.hpp"

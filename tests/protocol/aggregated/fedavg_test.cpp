@@ -2,6 +2,8 @@
 #include "protocol/aggregated/fedavg.hpp"
 
 #include "core/numerics/kernels.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism.hpp"
 #include "protocol/aggregated/ldp_sgd.hpp"
 #include "protocol/regression.hpp"
 #include "support/testing.hpp"

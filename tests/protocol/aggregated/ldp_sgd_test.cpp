@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/numerics/kernels.hpp"
+#include "privacy/mechanism.hpp"
 #include "protocol/regression.hpp"
 #include "support/testing.hpp"
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "protocol/aggregated/ldp_sgd.hpp"
+#include "privacy/mechanism.hpp"
 #include "protocol/person_model.hpp"
 #include "protocol/regression.hpp"
 #include "support/testing.hpp"

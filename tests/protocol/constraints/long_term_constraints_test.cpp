@@ -8,6 +8,7 @@
 #include "graph/topology.hpp"
 #include "loss/loss.hpp"
 #include "net/agreement.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/metrics_policy.hpp"
 #include "protocol/constraints/composite_model.hpp"
 #include "protocol/decentralized/mixing_channel.hpp"

@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "protocol/network.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism.hpp"
 #include "support/testing.hpp"
 
 namespace starling::late_clients_test {

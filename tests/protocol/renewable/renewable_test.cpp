@@ -1,5 +1,6 @@
 // Renewable estimation on any number of ranks against serial recursions that are written down once more.
 #include "core/numerics/kernels.hpp"
+#include "privacy/mechanism.hpp"
 #include "protocol/aggregation.hpp"
 #include "support/testing.hpp"
 

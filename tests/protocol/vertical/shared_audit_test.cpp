@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "net/agreement.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/masking.hpp"
 #include "protocol/vertical/shared_learning.hpp"
 #include "support/mpi_testing.hpp"

@@ -5,6 +5,7 @@
 
 #include "core/random.hpp"
 #include "net/agreement.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/masking.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"

@@ -8,6 +8,7 @@
 #include "core/random.hpp"
 #include "net/agreement.hpp"
 #include "privacy/clip_rows.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "protocol/vertical/vertical_hindsight.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"

@@ -10,6 +10,7 @@
 #include "methods/vertical/setting/saved_parts.hpp"
 #include "net/root/root.hpp"
 #include "output/checkpoints/kept_parts.hpp"
+#include "output/directory/run_directory.hpp"
 #include "output/figures/vertical_record.hpp"
 #include "protocol/vertical/vertical_hindsight.hpp"
 #include "report/pictures/pictures.hpp"

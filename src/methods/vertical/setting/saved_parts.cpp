@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "output/directory/run_directory.hpp"
 #include "output/figures/test_metrics.hpp"
 #include "output/figures/vertical_record.hpp"
 #include "output/model_file/saved_model.hpp"

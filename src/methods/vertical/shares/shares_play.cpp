@@ -7,6 +7,7 @@
 #include "net/peers/peers.hpp"
 #include "net/root/root.hpp"
 #include "output/checkpoints/kept_parts.hpp"
+#include "output/directory/run_directory.hpp"
 #include "output/figures/vertical_record.hpp"
 #include "privacy/mechanism/masking.hpp"
 #include "privacy/shares/share_holder.hpp"
