@@ -12,6 +12,7 @@
 #include "graph/graph.hpp"
 #include "output/model_recorder.hpp"
 #include "output/network_reporter.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism.hpp"
 #include "protocol/decentralized/mixing_channel.hpp"
 #include "protocol/decentralized/omd.hpp"
