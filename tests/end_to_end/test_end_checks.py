@@ -177,7 +177,7 @@ class EndChecks(TestCase):
         self.write("s.csv", "feature,mean,sd\nx,0,1\n")
         for command in ("omd", "fedavg"):
             for decay in ("power", "linear"):
-                for step, mechanism, says in ((0.3, ["none"], False), (0.001, ["none"], True), (0.001, ["gaussian", "--mu", 0.01], False)):
+                for step, mechanism, says in ((0.3, ["none"], False), (0.001, ["none"], True), (0.001, ["gaussian", "--mu", 0.01, "--noise-key", "seed"], False)):
                     with self.subTest(command, step=step, mechanism=mechanism, decay=decay):
                         text = "\n".join(self.notes(command, [*line, "--step-decay", decay, "--step", step, "--mechanism", *mechanism]))
                         self.assertEqual("the model has not arrived" in text, says, text)

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "protocol/aggregated/ldp_sgd.hpp"
 #include "privacy/mechanism.hpp"
+#include "protocol/aggregated/ldp_sgd.hpp"
 #include "protocol/person_model.hpp"
 #include "protocol/regression.hpp"
 #include "support/testing.hpp"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <functional>
 
-#include "protocol/network.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism.hpp"
+#include "protocol/network.hpp"
 #include "support/testing.hpp"
 
 namespace starling::late_clients_test {
