@@ -32,7 +32,8 @@ constexpr double least_norm_beside_intercept = 0.125;  ///< of the features of a
 void SettingsByRule::settle_intercept(TypicalNorms& norms) {
   ModelChoice& model = config().model;
   if (config().given("intercept") || !model.intercept() || !norms.l2) return;
-  if (*norms.l2<least_norm_beside_intercept&& * norms.l2> std::ldexp(1.0, NormHistogram::lowest_exponent)) {
+  const double lowest_bin = std::ldexp(1.0, NormHistogram::lowest_exponent);
+  if (*norms.l2 > lowest_bin && *norms.l2 < least_norm_beside_intercept) {
     if (start_) {  // it has a constant, and standardised features are no such specks: a bin of noise
       norms.l2.reset();
       norms.l1.reset();
