@@ -113,9 +113,8 @@ std::optional<std::string> curvature_bias_warning(const BiasEstimate& bias, cons
   const std::string others = count > 1 ? fmt::format("; {} more likewise", count - 1) : "";
   return fmt::format(
       "estimated curvature bias of '{}' {:.3g} exceeds a quarter of its half-width {:.3g}{} (noise moves the models "
-      "about "
-      "where the loss is curved, so that intervals cover too little) take more records per client and step, or more "
-      "clients",
+      "about where the loss is curved, so that intervals cover too little) take more records per client and step, or "
+      "more clients",
       names[worst], bias.bias[worst], quantile * spread.spread[worst], others);
 }
 

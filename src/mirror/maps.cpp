@@ -61,8 +61,7 @@ class PNorm final : public MirrorMap {
   [[nodiscard]] std::size_t state_size(std::size_t d) const override {
     check(rows_ == 0 || d % rows_ == 0,
           "mirror map 'p-norm' with rows={}: a model of {} numbers has no such rows. Name a divisor: the linear model "
-          "of K "
-          "scores has K rows.",
+          "of K scores has K rows.",
           rows_, d);
     return d;
   }

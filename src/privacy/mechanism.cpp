@@ -11,8 +11,7 @@ namespace starling {
 std::string Protection::neighbours() const {
   if (unit() == PrivacyUnit::person && settings_.persons_in_slots) {
     return "the records in the slots of one person are replaced by any others of this person, or by rows that cannot "
-           "be "
-           "read, all other slots of the stream staying as they are";
+           "be read, all other slots of the stream staying as they are";
   }
   if (unit() == PrivacyUnit::person) {
     return "all records of one person, however many, are replaced by any others in that person's place, all other "

@@ -118,9 +118,8 @@ Note unseen_number(const EndOfRun& run) {
   if (!summary.learned || summary.classifies || seen || !run.protects || run.scaled || !run.predicts)
     return std::nullopt;
   return "nothing shows whether the model is better than a constant answer: features and labels have units of their "
-         "own, "
-         "in which noise can hide everything, and losses are private. Give public constants (--standardise, --ranges), "
-         "and --test to see how well it predicts";
+         "own, in which noise can hide everything, and losses are private. Give public constants (--standardise, "
+         "--ranges), and --test to see how well it predicts";
 }
 
 Note out_of_range(const EndOfRun& run) {
@@ -180,8 +179,8 @@ Note quantiser(const EndOfRun& run) {
   if (bits == nullptr || bits->one_level <= rarely) return std::nullopt;
   return fmt::format(
       "the quantiser hides the embeddings: in {:.3g} % of the parties' messages 15 of 16 numbers have one level, as if "
-      "a "
-      "few far out had widened the range. Scale the columns (--standardise, --ranges), or send more bits (--quantiser)",
+      "a few far out had widened the range. Scale the columns (--standardise, --ranges), or send more bits "
+      "(--quantiser)",
       100 * bits->one_level);
 }
 
@@ -217,10 +216,8 @@ Note second_look(const EndOfRun& run) {
     return std::nullopt;
   return fmt::format(
       "the intervals may be off: a second look at the sums of all batches moved a coefficient by {:.2g} of its "
-      "standard "
-      "errors, as where the first batches hold one class, and may have left half of that. Give records in random "
-      "order, "
-      "or larger batches (--batch)",
+      "standard errors, as where the first batches hold one class, and may have left half of that. Give records in "
+      "random order, or larger batches (--batch)",
       *batches->moved);
 }
 

@@ -326,12 +326,11 @@ void LifeCycle::add_common_parts(KeptParts& parts, RunRecords& records) {
 
 /// Notes that no round is left to play.
 void LifeCycle::note_early_end(const LeftOut& rounds) {
-  run_.notes.push_back(fmt::format(
-      "the run ends with the models of its checkpoint after round {}: rounds {} to {} may have been released with "
-      "other "
-      "clients, stay charged, and cannot be played again; the run can have no more, since {}. Its models have learned "
-      "less than was planned",
-      rounds.from, rounds.from + 1, rounds.at, why_no_more_rounds(common())));
+  run_.notes.push_back(
+      fmt::format("the run ends with the models of its checkpoint after round {}: rounds {} to {} may have been "
+                  "released with other clients, stay charged, and cannot be played again; the run can have no more, "
+                  "since {}. Its models have learned less than was planned",
+                  rounds.from, rounds.from + 1, rounds.at, why_no_more_rounds(common())));
   if (run_.first_rank()) tell_user("note: {}\n", run_.notes.back());
 }
 

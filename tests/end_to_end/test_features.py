@@ -65,6 +65,21 @@ class Features(HistogramCase):
             self.assertNotIn("standardise", self.config(f"{command}-own"))
             notes = self.summary_in(f"{command}-scaled")["notes"]
             self.assertTrue([note for note in notes if "features are standardised and clipped" in note], notes)
+            for name in ("scaled", "own"):
+                notes = " ".join(self.summary_in(f"{command}-{name}")["notes"])
+                self.assertEqual("features: nothing shows their units" in notes, name == "own", notes)
+
+    def test_units_that_nothing_shows_have_a_note(self):
+        """Laplace noise releases no constants; given ones are known."""
+        note = "features: nothing shows their units"
+        laplace = [*self.words, "--mechanism", "laplace", "--epsilon", 2, "--noise-key", "seed"]
+        self.write("constants.csv", "feature,mean,sd\n" + "".join(f"{name},{mean},{deviation}\n" for name, (mean, deviation) in UNITS.items()))
+        for command in ("omd", "fedavg"):
+            for name, words, says in (("own", [], True), ("given", ["--standardise", "constants.csv"], False)):
+                result = self.run_alone([command, *laplace, *words, "--output", f"{command}-{name}", "--json"])
+                notes = " ".join(result.summary()["notes"])
+                self.assertEqual(note in notes, says, notes)
+                self.assertEqual("or choose --mechanism gaussian" in notes, says, notes)
 
     def test_no_norms_beside_them(self):
         result = self.good(1, [*self.mu, "--scale-share", 0, "--output", "run"])

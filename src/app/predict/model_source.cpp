@@ -156,8 +156,7 @@ void take_code(const ModelSource& choice, SavedModel& model) {
   check(own->model != nullptr, "--model {}: it names no code. Give plugin:FILE.", choice.code);
   check(own->identity.empty() || own->model->identity() == own->identity,
         "--model {}: '{}' was learned with other code ({}). Give the same code with the same options; of a Python "
-        "object its "
-        "attributes count too.",
+        "object its attributes count too.",
         choice.code, choice.model, own->code);
 }
 

@@ -45,16 +45,14 @@ Options predict_options(Predict& predict) {
 }
 
 Manual predict_manual() {
-  return {
-      .usage = "MODEL --source FILE [--output FILE]",
-      .text =
-          "Applies the model of a run to new records. The model file holds all that was done to the records that "
-          "it learned from: columns are found by name, texts encoded, numbers standardised in the same way. A record "
-          "that "
-          "cannot be read is named and has an empty prediction. Exit codes: 0 done, 1 done, and some records have no "
-          "prediction, 2 usage, 3 data.",
-      .examples = {"starling predict run --source held-out.csv --output predictions.csv",
-                   "mpirun -n 3 starling predict run-vertical --parties guest.csv,host.csv --id id"}};
+  return {.usage = "MODEL --source FILE [--output FILE]",
+          .text =
+              "Applies the model of a run to new records. The model file holds all that was done to the records that "
+              "it learned from: columns are found by name, texts encoded, numbers standardised in the same way. A "
+              "record that cannot be read is named and has an empty prediction. Exit codes: 0 done, 1 done, and some "
+              "records have no prediction, 2 usage, 3 data.",
+          .examples = {"starling predict run --source held-out.csv --output predictions.csv",
+                       "mpirun -n 3 starling predict run-vertical --parties guest.csv,host.csv --id id"}};
 }
 
 PredictionColumns parse_columns(const std::vector<std::string>& words) {

@@ -329,11 +329,9 @@ Manual privacy_audit_manual() {
               "all later ones. An observer's best statistic of them is looked at, and what is seen where a client goes "
               "on with other data after a crash. With --trust the sum over all clients is audited, as rank 0 releases "
               "or reads it; with --trust pairs the releases of all clients, less what a coalition knows of their "
-              "noise, and whether "
-              "pairs cancel in the sum. Of private-paper all models of a stream are seen, whose first record has one "
-              "label or the "
-              "other: its paper's claim is for each of them. Exit codes: 0 not refuted, 1 refuted, 2 usage, 75 stopped "
-              "by a signal.",
+              "noise, and whether pairs cancel in the sum. Of private-paper all models of a stream are seen, whose "
+              "first record has one label or the other: its paper's claim is for each of them. Exit codes: 0 not "
+              "refuted, 1 refuted, 2 usage, 75 stopped by a signal.",
           .examples = {"starling privacy audit --mechanism laplace --epsilon 1 --output audit",
                        "starling privacy audit --mechanism dissertation --epsilon 0.1 --rounds 5",
                        "starling privacy audit --mechanism laplace --epsilon 1 --protocol omd --dimension 2 --batch 4",

@@ -220,8 +220,7 @@ void CoefficientTable::add_notes(const SavedModel& model) {
                           [](const auto& each) { return each.is_clipped() && !each.is_left_out(); })) {
     notes_.emplace_back(
         "Features are clipped, to public ranges or to some deviations about their means (clip in model.h5): "
-        "coefficients "
-        "hold within.");
+        "coefficients hold within.");
   }
   if (std::isfinite(model.as<LinearForm>()->row_bound)) {
     notes_.push_back(fmt::format("Records longer than {:.4g} are shortened to it: coefficients are of shorter ones.",

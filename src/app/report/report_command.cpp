@@ -178,12 +178,11 @@ Manual report_manual() {
           "  survival.svg, survival.png          the survival curve of --survival\n"
           "Several runs are compared: the options that differ and the figures; runs that differ by their seeds alone "
           "are one line with mean, standard deviation and number. With --by the picture compare.svg shows the figures "
-          "of "
-          "--metric against the first key, with a panel for each value of the second. Without it there is a curve for "
-          "each line over the rounds, up to 8. Bands are one standard deviation (of two runs: from one to the other). "
-          "--html FILE writes one page of one run or several, to be mailed or put on a web server; with --for board "
-          "it is a page for an ethics board. Figures of private records that are withheld are called so, or left out. "
-          "Exit code: 0, even without gnuplot; 2 no such run; 3 its files are damaged.",
+          "of --metric against the first key, with a panel for each value of the second. Without it there is a curve "
+          "for each line over the rounds, up to 8. Bands are one standard deviation (of two runs: from one to the "
+          "other). --html FILE writes one page of one run or several, to be mailed or put on a web server; with --for "
+          "board it is a page for an ethics board. Figures of private records that are withheld are called so, or left "
+          "out. Exit code: 0, even without gnuplot; 2 no such run; 3 its files are damaged.",
       .examples = {"starling report run", "starling report run --html board.html --for board",
                    "starling report run-1 run-2 --by seed --metric accuracy --format latex"}};
 }

@@ -186,8 +186,7 @@ std::string why_apart(const Topology& topology) {
   }
   if (!one_way) return "clients would never agree. Add edges.";
   return "clients would never agree, since every edge goes one way, and none back. Add edges in the other direction, "
-         "as an "
-         "undirected graph has them: NetworkX writes them of G.to_directed(), and SciPy of A + A.T.";
+         "as an undirected graph has them: NetworkX writes them of G.to_directed(), and SciPy of A + A.T.";
 }
 
 }  // namespace starling

@@ -234,8 +234,7 @@ void InferMethod::agree_on_model() {
       path_tells_scales(), features_left_out(run_.agreement, run_.inputs.dataset)});
   check(parts_.interval_facts->left_out.empty() || config_.newton(),
         "--standardise drops columns, and an average of a path has coefficients for all: what noise makes of theirs "
-        "would "
-        "hide the others. Use --estimator newton, or --drop.");
+        "would hide the others. Use --estimator newton, or --drop.");
 }
 
 /// Whether public constants say the scales of the features, or the path shows whether they suit its steps: noise that

@@ -123,8 +123,7 @@ std::string RunGraph::note_on_length(Round exchanges) const {
   if (!joint_window_ || *joint_window_ == 1 || *joint_window_ <= exchanges) return "";
   return fmt::format(
       "the topology: its edges connect all clients over {} exchanges, and this run has {}: some clients may not hear "
-      "of "
-      "others, and models do not agree. Play more rounds, raise --gossip-steps, or shorten the phases",
+      "of others, and models do not agree. Play more rounds, raise --gossip-steps, or shorten the phases",
       *joint_window_, exchanges);
 }
 

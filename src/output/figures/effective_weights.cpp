@@ -111,8 +111,7 @@ std::string note_on_weights(const EffectiveWeights& weights) {
   if (weights.debt_share > weights.tolerance) {
     text += fmt::format(
         ". {:.3g} % of all steps credited were not taken (step debt): a larger --step-cap lets clients of little mass "
-        "take "
-        "longer steps",
+        "take longer steps",
         100 * weights.debt_share);
   }
   return text +

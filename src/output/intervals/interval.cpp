@@ -78,8 +78,7 @@ std::string note_of_newton(const NewtonSettling& newton, const std::string& scal
   }
   return fmt::format(
       "'{}' still moved in the rounds that count, {:.3g} times as far as is tolerated. Of classes that features tell "
-      "apart "
-      "without error there is no estimate. Else, what helps: {}more rounds (--epochs), {}",
+      "apart without error there is no estimate. Else, what helps: {}more rounds (--epochs), {}",
       newton.stepping, newton.step, newton.exact ? "" : scale, more);
 }
 
@@ -94,8 +93,7 @@ std::optional<std::string> note_of_settling(const RunSettling& settling, bool sc
     text += fmt::format(
         "the scales of the features are unknown (noise hides them from the warm-up, or there was none). Where they "
         "differ, signs can be wrong and intervals far too short. What helps: {}a larger --warmup-share, more records, "
-        "or "
-        "a larger price (--mu)",
+        "or a larger price (--mu)",
         scale);
   } else if (!settling.agrees()) {
     text += fmt::format(

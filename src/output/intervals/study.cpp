@@ -111,8 +111,7 @@ std::string csv_figure(const MeanFigure& figure) {
 void write_study(const std::string& folder, const std::vector<StudyCell>& cells) {
   std::string text =
       "method,level,steps,records,coefficient,replications,unknown,not_settled,coverage,coverage_error,length,length_"
-      "error,bias,"
-      "bias_error\n";
+      "error,bias,bias_error\n";
   for (const StudyCell& cell : cells) {
     const std::string where =
         fmt::format("{},{},{},{},", csv_text(cell.method), csv_exact(cell.level), cell.steps, csv_exact(cell.records));

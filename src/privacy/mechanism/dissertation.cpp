@@ -55,10 +55,8 @@ class Dissertation final : public Mechanism, public Unscaled {
     const double moved = 2 * settings_.clip / static_cast<double>(settings_.batch) * epsilon_;
     return fmt::format(
         "Laplace noise of scale {:.6g}, replaced by {:.6g} where it exceeds {:.6g}, is added in floating point, and "
-        "the "
-        "result is shifted and normalised (the dissertation's Algorithm 3). Replacing a whole record costs up to "
-        "epsilon = "
-        "{} with delta = {} per release, and no finite epsilon holds with delta = 0.",
+        "the result is shifted and normalised (the dissertation's Algorithm 3). Replacing a whole record costs up to "
+        "epsilon = {} with delta = {} per release, and no finite epsilon holds with delta = 0.",
         1 / epsilon_, truncation_ / 2, truncation_, upper(moved * std::sqrt(d)),
         upper(std::min(1.0, d * delta(moved))));
   }

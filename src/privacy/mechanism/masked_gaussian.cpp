@@ -104,8 +104,7 @@ std::string MaskedGaussian::description() const {
              "clients has noise with a standard deviation of {}. The shares are exact discrete Gaussians on integers, "
              "with bits from ChaCha20 keystreams, and are sent under pairwise masks (X25519, ChaCha20) that cancel in "
              "the sum modulo 2^64: only the sum can be read. Its mu holds for the arithmetic of the machine, but for "
-             "an "
-             "event of probability below 1e-300, unless one of these ciphers is broken.",
+             "an event of probability below 1e-300, unless one of these ciphers is broken.",
              state_->clients, size_range(deviation(settings_.price.most), deviation(settings_.price.least)));
 }
 

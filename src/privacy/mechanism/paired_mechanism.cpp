@@ -114,10 +114,8 @@ std::string PairedMechanism::description() const {
   if (part_.of_first_rounds) {
     return fmt::format(
         "Sums of each record's {0} over all records of the first {1} rounds are released once; those records are used "
-        "in "
-        "nothing else, and what is said of gradients holds for them with a bound of their own: {2} Of the other "
-        "records "
-        "gradients are released: {3}",
+        "in nothing else, and what is said of gradients holds for them with a bound of their own: {2} Of the other "
+        "records gradients are released: {3}",
         part_.what, *part_.of_first_rounds, second_->description(), first_->description());
   }
   if (part_.once_of) {
@@ -131,13 +129,12 @@ std::string PairedMechanism::description() const {
                                 ? ""
                                 : fmt::format("In the first {} there is a second part alone, at the whole price. ",
                                               part_.alone_in == 1 ? "round" : fmt::format("{} rounds", part_.alone_in));
-  return alone +
-         fmt::format(
-             "Each release has two parts, whose noise is independent. The first, of gradients, has {:g} of {}: {} The "
-             "second, "
-             "of each {}'s {}, has the rest, and what is said of gradients holds for it with a bound of its own: {}",
-             1 - part_.share, kind_ == PriceKind::mu ? "the square of mu" : "epsilon", first_->description(), each,
-             part_.what, second_->description());
+  return alone + fmt::format(
+                     "Each release has two parts, whose noise is independent. The first, of gradients, has {:g} of {}: "
+                     "{} The second, of each {}'s {}, has the rest, and what is said of gradients holds for it with a "
+                     "bound of its own: {}",
+                     1 - part_.share, kind_ == PriceKind::mu ? "the square of mu" : "epsilon", first_->description(),
+                     each, part_.what, second_->description());
 }
 
 void PairedMechanism::release(const ReleaseAddress& address, double price, const NoiseKey& key,

@@ -111,8 +111,7 @@ std::vector<std::string> weaknesses_of(const PrivacyReport& report) {
   if (own.epsilon > much) {
     lines.push_back(
         fmt::format("epsilon = {} protects little: what is observed may be exp({:.3g}) times as likely with one {} as "
-                    "with another. "
-                    "Take a smaller price, or fewer passes",
+                    "with another. Take a smaller price, or fewer passes",
                     upper(own.epsilon), own.epsilon, name_of(report.unit)));
   }
   return lines;

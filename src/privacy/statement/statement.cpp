@@ -124,8 +124,7 @@ std::string released(const PrivacyReport& report) {
 std::string gathered(const PrivacyReport& report) {
   if (!report.persons_in_slots) return "";
   return "Of the records of a batch those of one person count together, and a person who has been in as many releases "
-         "as "
-         "one may enter adds nothing later on. ";
+         "as one may enter adds nothing later on. ";
 }
 
 std::string at_several(const PrivacyReport& report) {
@@ -134,8 +133,7 @@ std::string at_several(const PrivacyReport& report) {
   }
   return fmt::format(
       "Persons are shared: somebody may have records at all {} clients and is a person at each of them, where the "
-      "losses "
-      "together come to at most {}. ",
+      "losses together come to at most {}. ",
       report.clients, in_words(*report.at_all_clients));
 }
 
@@ -208,8 +206,7 @@ std::string ledger(const PrivacyReport& report) {
       return "No ledger was kept: the figures count this run only, and other runs on the same records add to them. ";
     case LedgerReport::Scope::run:
       return "The ledger is that of this run, in its private folder: the figures count this run only, and other runs "
-             "on "
-             "the same records add to them. ";
+             "on the same records add to them. ";
     case LedgerReport::Scope::owner:
       break;
   }
@@ -266,8 +263,7 @@ std::string own_model(const PrivacyReport& report) {
   if (!report.own_model) return "";
   return "Gradients came from code of the user, which was asked for one record at a time. The figures hold if its "
          "answer depends on the parameters and that record alone, and if it ends no process: before the run it was "
-         "tried on "
-         "public random records, which cannot prove that. ";
+         "tried on public random records, which cannot prove that. ";
 }
 
 std::string personal(const PrivacyReport& report) {
@@ -302,8 +298,7 @@ std::string in_words(SealedMessages sealed) {
       return "All ranks ran on one host, and messages did not leave it. ";
     case SealedMessages::between_hosts:
       return "From then on all messages between hosts were encrypted and authenticated, under keys that these "
-             "signatures "
-             "cover. ";
+             "signatures cover. ";
     case SealedMessages::all:
       break;
   }

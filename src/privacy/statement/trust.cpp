@@ -44,12 +44,9 @@ std::string of_paper(const PaperClaim& claim) {
       fmt::format("epsilon = {}{}", upper(claim.epsilon), claim.laplace ? "" : " with delta = " + upper(claim.delta));
   std::string text = fmt::format(
       "The paper claims {} for the model of each batch. That is no bound on what this run discloses. Its theorem "
-      "speaks "
-      "of one release and of the records of the batch at hand, while a record stays in the curvature behind every "
-      "later "
-      "model; were the claim true of each of the {} release(s) that a record of the first batch enters, they would "
-      "come "
-      "to epsilon = {}{} together",
+      "speaks of one release and of the records of the batch at hand, while a record stays in the curvature behind "
+      "every later model; were the claim true of each of the {} release(s) that a record of the first batch enters, "
+      "they would come to epsilon = {}{} together",
       each, claim.releases, upper(claim.composed.epsilon),
       claim.composed.delta > 0 && std::isfinite(claim.composed.epsilon) ? " with delta = " + upper(claim.composed.delta)
                                                                         : "");
@@ -82,9 +79,8 @@ std::string of_masks(const Trust& trust) {
                 "a part of the noise, if it gave out keys of its own: where it is not trusted to relay, compare "
                 "by another way the fingerprint of all keys that each client received, in "
                 "private/<rank>/mask-keys. A client that goes missing ") +
-      "makes the round fail. Whoever knows the noise of some clients can take it off the "
-      "sum: "
-      "each client its own, whoever operates rank 0 that of the client(s) which rank 0 hosts (here " +
+      "makes the round fail. Whoever knows the noise of some clients can take it off the sum: each client its own, "
+      "whoever operates rank 0 that of the client(s) which rank 0 hosts (here " +
       std::to_string(trust.of_rank_0) +
       "), clients who collude theirs. The figures above are for those who know none of it; ";
   for (std::size_t i = 0; i < trust.collusion.size(); ++i) {
@@ -101,9 +97,8 @@ std::string of_pairs(const PairsTrust& pairs, bool keys_signed) {
   return fmt::format(
       "All figures above hold against everybody outside together with any {} client(s) that pool their keys and all "
       "that they see: each of the {} pairs of clients shares noise, so that each client is hidden among at least "
-      "{:.4g}. "
-      "Against those who hold no client's key the unit pays at most {}, and against all other clients together, where "
-      "its own noise alone hides it, at most {}. Public keys are relayed by rank 0{} ",
+      "{:.4g}. Against those who hold no client's key the unit pays at most {}, and against all other clients "
+      "together, where its own noise alone hides it, at most {}. Public keys are relayed by rank 0{} ",
       pairs.colluding, pairs.pairs, 1 / pairs.exposure, in_words(pairs.outsiders), in_words(pairs.all_others),
       keys_signed
           ? ", signed by the clients' owners: a key of its own in place of one of them would have ended the run."
@@ -134,8 +129,7 @@ std::string recipients_of_parties(const VerticalTrust& vertical, bool noise) {
 std::string which_take_part(const VerticalTrust& vertical) {
   return vertical.matched_in_private
              ? "which records take part: each party learns which of its own records all parties have; ids were "
-               "compared "
-               "blinded, so that nobody saw another's"
+               "compared blinded, so that nobody saw another's"
              : "which records take part (parties match the ids of their records before the run)";
 }
 
@@ -341,8 +335,7 @@ std::string recipients_of(const Trust& trust) {
       return "rank 0 with noise; every client gets the models that rank 0 makes of it, and nobody sees more";
     case TrustModel::central:
       return "whoever operates rank 0, without noise; every client gets the models made of the sum over all clients, "
-             "to "
-             "which rank 0 has added noise";
+             "to which rank 0 has added noise";
     case TrustModel::curvature:
       return "rank 0 with noise, and after the last round sums of curvatures without noise to whoever operates rank 0; "
              "every client gets the models that rank 0 makes of the former, and what it makes of the latter with noise";
@@ -351,8 +344,7 @@ std::string recipients_of(const Trust& trust) {
              "the models that rank 0 makes of it";
     case TrustModel::paper:
       return "whoever operates rank 0, gradients and curvatures alike, without noise; every client gets the models "
-             "that "
-             "rank 0 makes of them with noise";
+             "that rank 0 makes of them with noise";
   }
   return "";
 }

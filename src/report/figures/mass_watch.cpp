@@ -171,10 +171,8 @@ std::string describe_small(const SmallMasses& masses) {
 std::string note_on_small_masses(const SmallMasses& masses) {
   return fmt::format(
       "small masses: below a thousandth of the average was that of {}. Hardly anything reaches these clients, and "
-      "their "
-      "models are of little use. Give them more in-edges, fewer absences or losses among their neighbours, or a share "
-      "to "
-      "keep (--lazy).",
+      "their models are of little use. Give them more in-edges, fewer absences or losses among their neighbours, or a "
+      "share to keep (--lazy).",
       describe_small(masses));
 }
 

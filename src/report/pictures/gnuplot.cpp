@@ -361,8 +361,7 @@ class ScriptWriter {
     }
     return fmt::format(
         "set title ''\nset xlabel ''\nset ylabel ''\nunset border\nunset tics\nset margins 3,0,0,0\nset key inside "
-        "left "
-        "center {} maxrows auto Left reverse samplen 2\nplot [][0:1] {}\nset margins -1,-1,-1,-1\n{}",
+        "left center {} maxrows auto Left reverse samplen 2\nplot [][0:1] {}\nset margins -1,-1,-1,-1\n{}",
         has_own_row ? "horizontal" : "vertical", fmt::join(titles, ", \\\n     "), look);
   }
 

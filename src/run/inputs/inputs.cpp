@@ -321,8 +321,7 @@ void RunInputs::require_other_records(const std::vector<std::string>& of_test) c
     const auto has_it = [&](const std::string& own) { return own.find(digest) != std::string::npos; };
     check(std::ranges::none_of(source_digests, has_it),
           "--test '{}': these are records to learn from, byte by byte. The metrics of --test are exact, and would tell "
-          "of "
-          "records that are protected. Name other records, or leave it out.",
+          "of records that are protected. Name other records, or leave it out.",
           file);
   }
 }

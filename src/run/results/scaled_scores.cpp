@@ -75,8 +75,7 @@ std::vector<Secret<Counts>> sums_of_clients(const BegunRun& begun, const ScoreSo
 std::string note_on_cut(double factor) {
   return fmt::format(
       "probabilities: the sums show a factor further from 1 than {:.3g}, which one look cannot tell, so that the "
-      "model's "
-      "probabilities are {}. Classes and ranks of records are not touched",
+      "model's probabilities are {}. Classes and ranks of records are not touched",
       factor,
       factor > 1 ? "still too near one half: it has learned too little. Play more passes (--epochs), or take longer "
                    "steps (--step)"

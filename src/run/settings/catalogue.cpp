@@ -56,8 +56,7 @@ const std::vector<Option>& catalogue() {
              {.common = true, .implied = "common", .about_configuration = true}),
       option("intercept", "[yes|no]",
              "a constant feature of a linear model. Default: yes on records of a table, but no with --tuning off, "
-             "--features "
-             "hog, --start FILE, a bounded --domain or --constraint; else no",
+             "--features hog, --start FILE, a bounded --domain or --constraint; else no",
              {.implied = "yes",
               .relations = {excludes("model=location", "a point has a coordinate for each feature and no more",
                                      "Leave --intercept out.")

@@ -108,11 +108,11 @@ void add_text_options(Options& options, ReadSettings& settings) {
       option("delimiter", "WHAT", "between the columns of text: auto, comma, semicolon, tab, space, or one character"),
       settings.delimiter);
   options.add(
-      option("decimal", "WHAT",
-             "before the decimals of text: point, comma (but in files that have commas between their columns), or "
-             "auto: in "
-             "each file what its first 50 rows have. A file with commas needs semicolons or tabs between columns",
-             {.initial = "point"}),
+      option(
+          "decimal", "WHAT",
+          "before the decimals of text: point, comma (but in files that have commas between their columns), or auto: "
+          "in each file what its first 50 rows have. A file with commas needs semicolons or tabs between columns",
+          {.initial = "point"}),
       settings.decimal, {{"point", Decimal::point}, {"comma", Decimal::comma}, {"auto", Decimal::automatic}});
   options.add(option("dates", "DAY",
                      "dates in text (2024-03-01 or 1.3.2024, a time after it does not count) are the number of days "

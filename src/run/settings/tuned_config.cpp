@@ -67,9 +67,7 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
           "its features, which have the share S of mu^2 and give the gradients the rest; records are then standardised "
           "by a mean and a deviation from them, and clipped to 5 deviations. Features that the histograms do not show "
           "are dropped; 0: none is standardised or dropped. Default: 0.1 to 0.5, by records and price. Without noise "
-          "means "
-          "and deviations are exact. "
-          "With --tuning off: what an earlier release has had",
+          "means and deviations are exact. With --tuning off: what an earlier release has had",
           {.range = {0, 0.5}, .unit = "share, 0 to 0.5", .example = "0.1 --tuning auto", .unstated = "0"}),
       config.privacy.feature_share);
   options.add(

@@ -191,6 +191,7 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
     joining = joining_facts(method_, facts, rule, run_.inputs.dataset.replayable);
   }
   if (joining) tuning_.worth = worth_in_records(*joining);
+  note_own_units(facts);
   if (run_.first_rank()) {
     print_tuning(values, outlook);
     if (joining) print_joining(joining_outlook(*joining));
@@ -213,6 +214,17 @@ std::string SettingsByRule::why_sizes_are_unknown(const RuleFacts& facts) const 
   if (unresolved_ > most_unresolved)
     return "histograms do not show how values differ that are all of one size. --standardise says it";
   return why_units_are_unknown(config(), facts, run_.inputs.dataset.shape);
+}
+
+/// A note where noise may hide features that count in units which nobody has said or released.
+void SettingsByRule::note_own_units(const RuleFacts& facts) {
+  const TunedConfig& config = this->config();
+  if (!config.privacy.protects() || !config.data.ranges.empty()) return;
+  if (why_units_are_unknown(config, facts, run_.inputs.dataset.shape).empty()) return;
+  run_.notes.push_back(fmt::format(
+      "features: nothing shows their units, and they are taken as they are. Where these differ, noise can hide what "
+      "features tell, and the model is hardly better than a constant answer. Say them by --standardise or --ranges{}",
+      facts.noise == ChargeKind::laplace ? ", or choose --mechanism gaussian, which releases them" : ""));
 }
 
 /// The outlook of a run whose model has so many parameters; empty where records have no known end.

@@ -48,6 +48,7 @@ class SettingsByRule {
   [[nodiscard]] std::string outlook_of(const RuleFacts& facts, std::size_t parameters);
   [[nodiscard]] bool may_add_intercept() const;
   void note_missing_intercept() const;
+  void note_own_units(const RuleFacts& facts);
   void settle_intercept(TypicalNorms& norms);
   void tell_intercept();
   void choose_score_share(const std::optional<std::int64_t>& most_records);

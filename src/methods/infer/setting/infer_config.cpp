@@ -410,10 +410,9 @@ Manual infer_manual() {
           "every client sends a noisy, bounded estimating function of its next records; rank 0 takes the step and "
           "sends the model back (with --topology nobody does: clients mix with their neighbours). The estimate is the "
           "average of the path, and the path tells how sure it is. Records that can be read again give more to "
-          "Newton's "
-          "method, which is the default for them: each of a few rounds has a sum over all records, with noise. Exit "
-          "codes: 0 done, 2 usage, 3 data, 4 nothing done "
-          "since no client's budget allows it, 5 peer or file failure, 75 stopped by a signal with results safe.",
+          "Newton's method, which is the default for them: each of a few rounds has a sum over all records, with "
+          "noise. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no client's budget allows it, 5 peer or "
+          "file failure, 75 stopped by a signal with results safe.",
       .examples = {
           "mpirun -n 3 starling infer --source site-{client}.csv --mechanism gaussian --mu 1",
           "mpirun -n 5 starling infer --source site-{client}.csv --mechanism gaussian --mu 1 --topology ring.topo"}};

@@ -120,8 +120,7 @@ std::string newton_outlook(const InferRuleFacts& facts, std::size_t dropped) {
   if (!config.privacy.protects() || !facts.records || !why_a_path(facts).empty()) return "";
   if (dropped == facts.shape.features)
     return "expect no coefficient: records are too few at this price to show how large any values are. --ranges says "
-           "it "
-           "and costs nothing";
+           "it and costs nothing";
   const MallowsModel model(facts.loss, facts.shape.features, config.intercept, RowWeights::mallows);
   const auto d = static_cast<double>(coefficients_of(facts) - static_cast<Round>(dropped));
   const auto rounds = static_cast<double>(noisy_rounds);

@@ -69,8 +69,7 @@ void check_shares(const VerticalConfig& config) {
   const std::string loss = Spec::parse(config.loss).name();
   check(loss == "logistic" || loss == "softmax" || loss == "squared" || loss == "mse" || loss == "huber",
         "--loss {} with --protocol shares: its slope is evaluated on shares for logistic, softmax, squared, mse and "
-        "huber. "
-        "Choose one of them, or --protocol embeddings.",
+        "huber. Choose one of them, or --protocol embeddings.",
         config.loss);
   check(config.source.has_value() || !config.parties.empty(),
         "--protocol shares with a spectrum, which its rounds draw anew. Name the parties' files by --parties.");

@@ -296,13 +296,10 @@ Manual vertical_manual() {
           "counted exactly (traffic.uplink_bits_per_round in summary.json; rounds.csv has every round). The method has "
           "no privacy of its own: with --mechanism gaussian embeddings and gradients are clipped and noised, 1 + E "
           "releases of a record a round at the price of --epsilon or --mu each. With --protocol shares, the default "
-          "under "
-          "a mechanism, parties learn a linear model on additive shares of their columns: rank 0 deals random words "
-          "and sees nothing, only noisy sums over all records are opened, and the AUC is about that of a trusted "
-          "server. Exit codes: 0 done, 2 "
-          "usage, 3 data, 4 "
-          "nothing done since no party's budget allows it, 5 peer or file failure, 75 stopped by a signal with results "
-          "safe.",
+          "under a mechanism, parties learn a linear model on additive shares of their columns: rank 0 deals random "
+          "words and sees nothing, only noisy sums over all records are opened, and the AUC is about that of a trusted "
+          "server. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no party's budget allows it, 5 peer or "
+          "file failure, 75 stopped by a signal with results safe.",
       .examples = {"mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --mechanism gaussian "
                    "--total-epsilon 1 --loss logistic",
                    "mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 "

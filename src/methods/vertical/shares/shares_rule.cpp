@@ -165,8 +165,7 @@ std::string SharesRule::outlook(double deviation, bool standardised) const {
   }
   return text(
       "where columns say little (an AUC of .75 without noise) expect one near .5; it is not worth it. Take more "
-      "records "
-      "or a larger price",
+      "records or a larger price",
       "expect no fit; it is not worth it. Take more records or a larger price");
 }
 
