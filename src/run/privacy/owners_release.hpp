@@ -116,8 +116,7 @@ class OwnersRelease {
   /// Whether this budget of client u allows what its ledger has, these charges at once, and a round after them, or all
   /// under --total-epsilon: a release before rounds is of no use alone.
   [[nodiscard]] bool affords(Client u, const Budget& budget, const PlannedCharges& planned) const;
-  /// What a ledger says of a release of all records of client u at once, none of which is in another of the same run:
-  /// `of` names what is released.
+  /// The row that reserves one release of all records of client u in a ledger. `of` names what is released.
   [[nodiscard]] static Reservation at_once(Client u, const Charge& charge, const char* of);
   /// The ledger of client u, which is one of this rank's.
   [[nodiscard]] const Ledger& ledger_of(Client u) const;

@@ -56,7 +56,7 @@ class RunCheckpoints {
   void leave_out(LeftOutBy why, RunPrivacy& privacy);
   /// All that were left out, one entry for each resumption.
   [[nodiscard]] const std::vector<LeftOut>& left_out() const { return feed_.left_out; }
-  /// Those in place of which the run ended with the checkpoint before them.
+  /// The last rounds that were left out, if the run ended without them, with its checkpoint.
   [[nodiscard]] std::optional<LeftOut> left_out_to_end() const;
 
   /// Writes the last checkpoint of a run that writes any, or needs this one: a signal has stopped it, or its evaluation

@@ -174,7 +174,7 @@ TEST(LearningRule, StepsNoFurtherThanIsStable) {
   EXPECT_EQ(bare.batch, 26U);
 }
 
-// What a single round does no later one mends: below eight rounds steps shorten again.
+// Steps are shorter in runs of fewer than eight rounds, since no later round makes up for a long one.
 TEST(LearningRule, TakesNoLongStepsInHardlyAnyRounds) {
   RuleFacts facts = census();
   const auto longest = [&](Round rounds) {
