@@ -123,6 +123,8 @@ class DecentralizedOmd final : public RoundView {
   void run(const std::vector<Observer*>& observers);
 
   [[nodiscard]] Round done() const override { return due_.credited(); }
+  /// Numbers of a model.
+  [[nodiscard]] std::size_t dimension() const { return dimension_; }
   /// Rounds that this rank has played; fewer than done() if it was slower than others.
   [[nodiscard]] Round played_rounds() const { return played_rounds_; }
   [[nodiscard]] Released<Columns> some_models(std::size_t first, std::size_t count) const override;

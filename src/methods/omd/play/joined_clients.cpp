@@ -11,9 +11,9 @@
 #include "core/numerics/kernels.hpp"
 #include "graph/overlays/overlays.hpp"
 #include "graph/parents.hpp"
+#include "methods/omd/run_graph.hpp"
 #include "protocol/decentralized/omd.hpp"
 #include "run/stages/run_context.hpp"
-#include "run_graph.hpp"
 
 namespace starling {
 
