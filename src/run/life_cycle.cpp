@@ -23,6 +23,7 @@
 #include "run/resumption/run_checkpoints.hpp"
 #include "run/settings/configuration.hpp"
 #include "run/stages/run_context.hpp"
+#include "run/stages/run_home.hpp"
 
 namespace starling {
 

@@ -11,10 +11,11 @@
 #include "launch.hpp"
 #include "run/settings/configuration.hpp"
 #include "run/stages/method.hpp"
-#include "run/stages/run_context.hpp"
-#include "run/stages/run_home.hpp"
 
 namespace starling {
+
+class RunContext;
+class RunHome;
 
 /// The name of a command, and how its method is made.
 struct MethodOfRun {

@@ -13,13 +13,13 @@
 namespace starling {
 
 PlayAtRoot::PlayAtRoot(const BegunRun& begun, const Method& method, Model& model, Round planned,
-                       std::optional<StepSchedule> steps)
+                       const std::optional<StepSchedule>& steps)
     : run_(begun.context),
       method_(method),
       model_(model),
       root_(run_.world, *run_.inputs.layout),
-      planned_(planned),
-      steps_(steps) {
+      planned_(planned) {
+  if (steps) path_.emplace(*steps, planned, run_.inputs.first_client());
   static_cast<void>(learned_model(model_, run_.common().privacy, persons_));
 }
 
@@ -39,8 +39,8 @@ Recording PlayAtRoot::recording() {
 
 void PlayAtRoot::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
   parts.add("rounds", *protocol_);
-  if (!steps_) return;
-  observers.push_back(&path_.emplace(*steps_, planned_, run_.inputs.first_client()));
+  if (!path_) return;
+  observers.push_back(&*path_);
   parts.add("marks of the path", *path_);
 }
 

@@ -34,7 +34,7 @@ class PlayAtRoot : public Play {
   /// `planned` rounds. `steps` are their lengths, by which the run's path is judged; none where each step comes to its
   /// own optimum. Keeps references.
   PlayAtRoot(const BegunRun& begun, const Method& method, Model& model, Round planned,
-             std::optional<StepSchedule> steps);
+             const std::optional<StepSchedule>& steps);
 
   [[nodiscard]] Round planned() const { return planned_; }
 
@@ -55,7 +55,6 @@ class PlayAtRoot : public Play {
   [[nodiscard]] Score test_score(View theta);
 
   Round planned_;
-  std::optional<StepSchedule> steps_;
   std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<ModelPath> path_;       ///< of runs with steps
   Vector scored_;

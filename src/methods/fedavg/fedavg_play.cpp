@@ -24,25 +24,25 @@ class FedAvgPlay final : public PlayAtRoot {
   FedAvgPlay(const BegunRun& begun, const Method& method, FedAvgParts& parts)
       : PlayAtRoot(begun, method, *parts.model, parts.config.fedavg.rounds, steps_of(parts.config.fedavg)),
         begun_(begun),
-        parts_(parts) {
-    Vector factors = run_.inputs.factors_of_own_means(run_.inputs.dataset.streams);
-    shares_ = parts.weights;
-    for (std::size_t k = 0; k < shares_.size(); ++k) noise_weights_.push_back(shares_[k] * factors[k]);
-    clients_.emplace(clients_of_rank(begun));
-    protocol_ = std::make_unique<FedAvg>(root_, *clients_, parts.config.fedavg, parts.start, begun.privacy->mechanism(),
-                                         std::move(parts.weights), std::move(factors));
+        parts_(parts),
+        shares_(parts.weights),
+        factors_(run_.inputs.factors_of_own_means(run_.inputs.dataset.streams)),
+        clients_(clients_of_rank(begun)) {
+    if (parts.config.average != Averaging::none) average_.emplace(parts.config.average, planned());
+    protocol_ = std::make_unique<FedAvg>(root_, clients_, parts.config.fedavg, parts.start, begun.privacy->mechanism(),
+                                         std::move(parts.weights), factors_);
   }
 
   [[nodiscard]] Recording recording() override {
     Recording recording = PlayAtRoot::recording();
-    recording.scored = {ReleasePath::fedavg_score, clients_->streams()};
+    recording.scored = {ReleasePath::fedavg_score, clients_.streams()};
     return recording;
   }
 
   void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override {
     PlayAtRoot::add_observers(observers, parts);
-    if (parts_.config.average == Averaging::none) return;
-    observers.push_back(&average_.emplace(parts_.config.average, planned()));
+    if (!average_) return;
+    observers.push_back(&*average_);
     parts.add("mean models", *average_);
   }
 
@@ -71,8 +71,10 @@ class FedAvgPlay final : public PlayAtRoot {
   [[nodiscard]] AddedNoise noise_of_run() const {
     const FedAvgSettings& settings = parts_.config.fedavg;
     const auto length = [&settings](Round step) { return settings.length(step / settings.local_steps, step); };
+    Vector weights = shares_;
+    for (std::size_t k = 0; k < weights.size(); ++k) weights[k] *= factors_[k];
     return added_noise(begun_, *protocol_,
-                       {length, noise_weights_, shares_, true,
+                       {length, weights, shares_, true,
                         average_                                ? "the model is a mean over rounds"
                         : parts_.config.local_update != "plain" ? "local steps are corrected"
                                                                 : ""});
@@ -80,9 +82,9 @@ class FedAvgPlay final : public PlayAtRoot {
 
   const BegunRun begun_;
   FedAvgParts& parts_;
-  Vector shares_;         ///< n_k
-  Vector noise_weights_;  ///< of the local clients' releases in the sum of n_k w_k
-  std::optional<AggregatedClients> clients_;
+  Vector shares_;   ///< n_k
+  Vector factors_;  ///< of the local clients' noisy mean gradients
+  AggregatedClients clients_;
   std::optional<ModelAverage> average_;
 };
 

@@ -12,6 +12,12 @@ namespace starling {
 
 struct LearningConfig;
 
+/// The command line of a run, and config.ini of the run that --resume names.
+struct RunStart {
+  std::string command_line;
+  std::string of_run;
+};
+
 /// Options and the values that they are bound to. A value comes from the command line, a file, a default, the run that
 /// goes on, or a rule that chose it.
 class Configuration {

@@ -20,12 +20,6 @@ class Model;
 class OwnModel;
 class Resumption;
 
-/// The command line of a run, and config.ini of the run that --resume names.
-struct RunStart {
-  std::string command_line;
-  std::string of_run;
-};
-
 /// One run on one rank. Steps that can fail on some ranks only are wrapped in Agreement::together, so that all ranks
 /// leave together.
 class RunContext {

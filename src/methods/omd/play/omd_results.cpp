@@ -10,6 +10,7 @@
 #include "methods/omd/run_graph.hpp"
 #include "omd_regret.hpp"
 #include "output/checkpoints/kept_parts.hpp"
+#include "output/directory/run_directory.hpp"
 #include "output/figures/effective_weights.hpp"
 #include "output/figures/model_path.hpp"
 #include "output/figures/violation.hpp"
