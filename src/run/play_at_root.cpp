@@ -14,11 +14,7 @@ namespace starling {
 
 PlayAtRoot::PlayAtRoot(const BegunRun& begun, const Method& method, Model& model, Round planned,
                        const std::optional<StepSchedule>& steps)
-    : run_(begun.context),
-      method_(method),
-      model_(model),
-      root_(run_.world, *run_.inputs.layout),
-      planned_(planned) {
+    : run_(begun.context), method_(method), model_(model), root_(run_.world, *run_.inputs.layout), planned_(planned) {
   if (steps) path_.emplace(*steps, planned, run_.inputs.first_client());
   static_cast<void>(learned_model(model_, run_.common().privacy, persons_));
 }
