@@ -234,8 +234,8 @@ void LifeCycle::begin_in_directory(const std::string& run_id) {
   }
   if (privacy_) {
     privacy_->move_in(directory.private_folder(run_.world.rank()));
-    run_.inputs.keep_for_owner(directory.private_folder(run_.world.rank()));
-    run_.inputs.write_shared();
+    run_.inputs.for_owner.keep_in(directory.private_folder(run_.world.rank()));
+    run_.inputs.for_owner.write_shared();
     // Rounds of a resumed run have other records if it reads pipes.
     if (!run_.reads_pipes) std::ranges::copy(privacy_->notes(), std::back_inserter(run_.notes));
   }

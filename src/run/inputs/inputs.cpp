@@ -5,13 +5,11 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <sstream>
 
 #include <fmt/ranges.h>
 
 #include "core/check.hpp"
 #include "core/text/per_client.hpp"
-#include "data/cells/number.hpp"
 #include "data/column_names.hpp"
 #include "data/formats/first_reading.hpp"
 #include "data/generators/synthetic.hpp"
@@ -19,10 +17,9 @@
 #include "data/serving/known_records.hpp"
 #include "data/serving/partition.hpp"
 #include "data/source.hpp"
-#include "files/tell_user.hpp"
 #include "graph/graph.hpp"
-#include "output/directory/owners_file.hpp"
 #include "privacy/ledger/served_rounds.hpp"
+#include "run/inputs/columns_by_name.hpp"
 #include "run/inputs/rank_key.hpp"
 #include "run/settings/configuration.hpp"
 #include "run/settings/learning_config.hpp"
@@ -105,20 +102,14 @@ std::vector<char> RunInputs::lost_here() const {
 }
 
 void RunInputs::open_streams(DataSettings& data) {
-  std::vector<NamedColumns> own;
+  agreement_.together([&] { require_protection(config().privacy); });
+  const bool by_name = is_per_client(data.source) || members.any_joined() || config().test;
+  const MatchedColumns matched = match_columns(agreement_, by_name ? sources() : std::vector<std::string>(), data);
   agreement_.together([&] {
-    require_protection(config().privacy);
-    own = columns_of_sources(data);
-  });
-  const std::set<std::string> dropped = dropped_somewhere(own, data.drop);
-  std::erase_if(own, [](const NamedColumns& each) { return each.names.empty(); });
-  const std::vector<std::string> common = common_columns(own);
-  agreement_.together([&] {
-    compare_columns(own, common);
-    data.may_lack = [dropped](const std::string& column) { return dropped.contains(column); };
-    data.columns = common;
+    data.may_lack = [dropped = matched.dropped](const std::string& column) { return dropped.contains(column); };
+    data.columns = matched.names;
     data.go_on_waiting = [this] { return world_.go_on_waiting(); };
-    data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
+    data.note_left_out = [this](const Secret<std::string>& record) { for_owner.tell(record); };
     data.first_reading = first_reading = std::make_shared<FirstReading>(data.memory);
     if (config().save_partition && world_.rank() == 0 && !config().resume)
       check_saves_partition(data, *config().save_partition);
@@ -126,88 +117,6 @@ void RunInputs::open_streams(DataSettings& data) {
     append_joined(data);
     source_digests = digests_of_sources();
   });
-}
-
-/// Of each client's own file. One file for all has one order, unless further files are to have it too.
-std::vector<RunInputs::NamedColumns> RunInputs::columns_of_sources(const DataSettings& data) const {
-  std::vector<NamedColumns> own;
-  if (!is_per_client(data.source) && !members.any_joined() && !config().test) return own;
-  for (const std::string& source : sources()) {
-    const bool stays = !is_synthetic(source) && source != "-" &&
-                       std::ranges::all_of(files_of(source), [](const std::string& file) {  // of memory there are none
-                         std::error_code ignored;
-                         return std::filesystem::is_regular_file(file, ignored);
-                       });
-    if (!stays || (!own.empty() && own.back().source == source)) continue;
-    DataSettings reading = data;
-    reading.key = data.person.empty() ? partition_table().make(data.partition)->key() : data.person;
-    std::set<std::string> lacking;
-    reading.may_lack = [&lacking](const std::string& column) {
-      lacking.insert(column);
-      return true;
-    };
-    std::vector<std::string> names = feature_columns(source, reading);
-    own.push_back({source, std::move(names), std::move(lacking)});
-  }
-  return own;
-}
-
-/// The columns of --drop that one client at least has. **Collective.**
-std::set<std::string> RunInputs::dropped_somewhere(const std::vector<NamedColumns>& own,
-                                                   const std::vector<std::string>& drop) {
-  std::string flags;
-  for (const std::string& column : drop) {
-    const bool here =
-        std::ranges::any_of(own, [&](const NamedColumns& each) { return !each.lacking.contains(column); });
-    flags += here ? '1' : '0';
-  }
-  std::set<std::string> found;
-  for (const std::string& of_rank : agreement_.all_gather(declare_public(flags))) {
-    for (std::size_t k = 0; k < drop.size(); ++k)
-      if (of_rank[k] == '1') found.insert(drop[k]);
-  }
-  return found;
-}
-
-/// Those of the first client that has names; none if nobody has. **Collective.**
-std::vector<std::string> RunInputs::common_columns(const std::vector<NamedColumns>& own) {
-  constexpr char separator = '\n';  // no name has it
-  std::string text;
-  if (!own.empty()) {
-    for (const std::string& name : own.front().names) (text += name) += separator;
-  }
-  std::vector<std::string> names;
-  for (const std::string& of_rank : agreement_.all_gather(declare_public(text))) {
-    if (!names.empty()) continue;
-    std::istringstream lines(of_rank);
-    for (std::string name; std::getline(lines, name, separator);) names.push_back(name);
-  }
-  return names;
-}
-
-/// Throws DataError for a file without some of the columns, and names columns that it has beside them.
-void RunInputs::compare_columns(const std::vector<NamedColumns>& own, const std::vector<std::string>& common) const {
-  const auto beside = [](std::vector<std::string> names, std::vector<std::string> others) {
-    std::ranges::sort(names);
-    std::ranges::sort(others);
-    std::vector<std::string> result;
-    std::ranges::set_difference(names, others, std::back_inserter(result));
-    for (std::string& name : result) name = fmt::format("'{}'", excerpt(name));
-    return result;
-  };
-  for (const NamedColumns& each : own) {
-    const std::vector<std::string> missing = beside(common, each.names);
-    const std::vector<std::string> more = beside(each.names, common);
-    check<DataError>(
-        missing.empty(),
-        "{}: features that the first client has are missing: {}{}. Give all clients the same columns, in any "
-        "order, or take those that only some have out of the first client's file.",
-        each.source, fmt::join(missing, ", "),
-        more.empty() ? "" : fmt::format("; only there: {}", fmt::join(more, ", ")));
-    if (more.empty()) continue;
-    tell_user("note: {}: columns that the first client does not have are left out: {}\n", each.source,
-              fmt::join(more, ", "));
-  }
 }
 
 void RunInputs::open_records(const DataSettings& data) {
@@ -298,21 +207,9 @@ void RunInputs::open_test(bool harmless) {
   if (!dataset.replayable) return;
   const KnownRecords known(*test);
   for (std::size_t k = 0; k < dataset.streams.size(); ++k) {
-    note_shared(first_client() + static_cast<Client>(k), known.found_in(*dataset.streams[k]), test->size());
+    for_owner.note_shared(first_client() + static_cast<Client>(k), known.found_in(*dataset.streams[k]), test->size());
     dataset.streams[k]->plan(batching.value_or(config().data.batching()));
   }
-}
-
-void RunInputs::note_shared(Client u, const Secret<std::vector<std::size_t>>& numbers, std::size_t records) {
-  if (!in_test_) in_test_.emplace();
-  in_test_->update(
-      [&](std::string& text, std::vector<std::size_t> found) {
-        if (found.empty()) return;
-        for (std::size_t& each : found) ++each;
-        text += fmt::format("client {}: of {} records of --test these are among its own, counted from 1: {}\n", u,
-                            records, fmt::join(found, ", "));
-      },
-      numbers);
 }
 
 void RunInputs::require_other_records(const std::vector<std::string>& of_test) const {
@@ -365,28 +262,6 @@ void RunInputs::agree_on_joined() {
     shape = shape.joined(joined);
     shape.rounds = rounds;  // a run has as many rounds as at first, unless it is asked for more
   });
-}
-
-void RunInputs::tell_owner(const Secret<std::string>& line) {
-  for_owner_.update([](std::string& lines, const std::string& added) { lines += added + "\n"; }, line);
-  if (private_folder_.empty()) return;
-  OwnersFile(private_folder_ + "/left-out.txt").append(for_owner_);
-  for_owner_ = Secret<std::string>();
-}
-
-void RunInputs::note_unmatched(Client u, const std::vector<std::size_t>& numbers, std::size_t records) {
-  if (numbers.empty()) return;
-  any_unmatched_ = true;
-  unmatched_.update([&](std::string& text) {
-    text += fmt::format("client {}: of {} records these are not in all parties' files, counted from 1:", u, records);
-    for (const std::size_t number : numbers) text += fmt::format(" {}", number + 1);
-    text += "\n";
-  });
-}
-
-void RunInputs::write_shared() const {
-  if (any_unmatched_) OwnersFile::replace(private_folder_ + "/not-matched.txt", unmatched_);
-  if (in_test_) OwnersFile::replace(private_folder_ + "/in-test.txt", *in_test_);
 }
 
 void RunInputs::agree_on_data() {

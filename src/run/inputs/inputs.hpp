@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "graph/graph.hpp"
 #include "net/agreement.hpp"
 #include "net/world.hpp"
+#include "owners_notes.hpp"
 #include "privacy/statement/terms.hpp"
 
 namespace starling {
@@ -39,14 +39,6 @@ struct EarlierStarts {
 
 /// The inputs of a run on one rank. Functions stand in the order in which they are called.
 class RunInputs {
- private:
-  /// A source and the names of its feature columns.
-  struct NamedColumns {
-    std::string source;
-    std::vector<std::string> names;
-    std::set<std::string> lacking;  ///< columns of --drop that are not there
-  };
-
  public:
   /// Notes for the user are added to `notes`. Keeps references.
   RunInputs(World& world, const Configuration& configuration, std::vector<std::string>& notes);
@@ -65,6 +57,7 @@ class RunInputs {
   std::vector<std::string> source_digests;  ///< digests_of_sources() of the records that were read
   std::optional<Batch> test;
   std::optional<Batching> batching;  ///< of records that are dealt evenly
+  OwnersNotes for_owner;
 
   /// Assigns the clients of a topology file to ranks, or those asked for, or one client per rank. Returns the graph;
   /// null without a file. Throws UsageError if a rank would host several clients and nobody asked for that.
@@ -119,27 +112,12 @@ class RunInputs {
 
   /// Throws UsageError if a file of --test, or records in memory, are a source of this rank's clients.
   void require_other_records(const std::vector<std::string>& of_test) const;
-  /// Tells the owner of a client's records which of the records of --test the client has too: their numbers, from 0.
-  void note_shared(Client u, const Secret<std::vector<std::size_t>>& numbers, std::size_t records);
-  /// Tells the owner of a client's records which of them are not in all parties' files: their numbers, from 0.
-  void note_unmatched(Client u, const std::vector<std::size_t>& numbers, std::size_t records);
-  /// Keeps a line for the owner of records, in left-out.txt of the private folder once there is one.
-  void tell_owner(const Secret<std::string>& line);
-  /// Lines for owners go to files of this folder from now on.
-  void keep_for_owner(const std::string& private_folder) { private_folder_ = private_folder; }
-  /// Writes in-test.txt of the private folder if records were compared, and not-matched.txt if some are at one party.
-  void write_shared() const;
 
  private:
   [[nodiscard]] const LearningConfig& config() const;
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   void open_again(const DataSettings& data);
   void open_records(const DataSettings& data);
-  [[nodiscard]] std::vector<std::string> common_columns(const std::vector<NamedColumns>& own);
-  [[nodiscard]] std::set<std::string> dropped_somewhere(const std::vector<NamedColumns>& own,
-                                                        const std::vector<std::string>& drop);
-  void compare_columns(const std::vector<NamedColumns>& own, const std::vector<std::string>& common) const;
-  [[nodiscard]] std::vector<NamedColumns> columns_of_sources(const DataSettings& data) const;
   void append_joined(const DataSettings& data);
   void agree_on_joined();
   void note_clients_without_records();
@@ -150,11 +128,6 @@ class RunInputs {
   Agreement agreement_;
   const Configuration& configuration_;
   std::vector<std::string>& notes_;
-  std::string private_folder_;                  ///< empty until there is one
-  Secret<std::string> for_owner_;               ///< lines that wait for the folder
-  std::optional<Secret<std::string>> in_test_;  ///< for the owner: records of --test that clients have; if compared
-  Secret<std::string> unmatched_;               ///< likewise: records that are not in all parties' files
-  bool any_unmatched_ = false;
 };
 
 }  // namespace starling

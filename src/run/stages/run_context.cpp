@@ -98,7 +98,7 @@ void RunContext::agree_on_own_model(const std::shared_ptr<OwnModel>& own) {
 
 void RunContext::protect_rows(std::shared_ptr<OwnModel>& own) {
   if (own == nullptr || !common().privacy.protects()) return;
-  own = std::make_shared<LoneRows>(own, [this](const Secret<std::string>& line) { inputs.tell_owner(line); });
+  own = std::make_shared<LoneRows>(own, [this](const Secret<std::string>& line) { inputs.for_owner.tell(line); });
   notes.emplace_back(
       "--model: a record on which the own model fails counts as zero, and a line in private/<rank>/left-out.txt says "
       "so");

@@ -53,7 +53,7 @@ void RunHome::make() {
   });
   if (!directory_) {
     make_new();
-    run_.inputs.keep_for_owner(directory_->private_folder(run_.world.rank()));
+    run_.inputs.for_owner.keep_in(directory_->private_folder(run_.world.rank()));
   } else if (run_.resumption == nullptr) {
     run_.on_first_rank([&] { directory_->replace_configuration(run_.effective); });
   }

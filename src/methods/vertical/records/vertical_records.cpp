@@ -154,7 +154,7 @@ void VerticalRecords::tell_of_own_rows() {
     for (std::size_t row = 0; row < records; ++row) {
       if (!is_used[row]) others.push_back(row);
     }
-    run_.inputs.note_unmatched(static_cast<Client>(setting_.first_party() + k + 1), others, records);
+    run_.inputs.for_owner.note_unmatched(static_cast<Client>(setting_.first_party() + k + 1), others, records);
   }
 }
 
@@ -194,7 +194,7 @@ void VerticalRecords::compare_held_out() {
     for (std::size_t i = 0; i < setting_.held_out->ids.size(); ++i) {
       if (own.contains(setting_.held_out->ids[i])) shared.push_back(i);
     }
-    return run_.inputs.note_shared(run_.inputs.first_client(), Secret(shared), setting_.held_out->ids.size());
+    return run_.inputs.for_owner.note_shared(run_.inputs.first_client(), Secret(shared), setting_.held_out->ids.size());
   }
   for (std::size_t k = 0; k < setting_.party_count(); ++k) {
     const std::size_t width = setting_.data.shape.columns[setting_.first_party() + k];
@@ -204,8 +204,8 @@ void VerticalRecords::compare_held_out() {
     shared.update(
         [](auto& numbers, const Batch& all, const Batch& of_party) { numbers = KnownRecords(all).found_in(of_party); },
         known, own);
-    run_.inputs.note_shared(static_cast<Client>(setting_.first_party() + k + 1), shared,
-                            static_cast<std::size_t>(setting_.held_out->shape.records.value_or(0)));
+    run_.inputs.for_owner.note_shared(static_cast<Client>(setting_.first_party() + k + 1), shared,
+                                      static_cast<std::size_t>(setting_.held_out->shape.records.value_or(0)));
   }
 }
 
