@@ -4,7 +4,6 @@
 
 #include "output/checkpoints/kept_parts.hpp"
 #include "report/summary.hpp"
-#include "run/inputs/start_models.hpp"
 #include "run/privacy/run_privacy.hpp"
 #include "run/results/run_results.hpp"
 #include "run/settings/learning_config.hpp"
@@ -65,12 +64,6 @@ void PlayAtRoot::summarise(Summary& summary, Released<Columns> models, const Rou
   gather_results(run_.agreement, local, run_.metrics_policy(), run_.common().json_models, summary);
   if (path_) summary.add(path_->figures(run_.agreement));
   if (run_.first_rank()) set_one_model(summary, local.models.value()[0]);
-}
-
-Released<Vector> start_of_all(const LearningConfig& config, std::size_t dimension, const std::optional<Vector>& own) {
-  const std::unique_ptr<Domain> everywhere = domain_table().make("free");
-  const StartModels rows = start_models(config.start, *everywhere, dimension, 1, 0, 1, own);
-  return post_process([](const Columns& models) { return Vector(models[0].begin(), models[0].end()); }, rows.models);
 }
 
 }  // namespace starling

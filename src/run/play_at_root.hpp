@@ -61,9 +61,4 @@ class PlayAtRoot : public Play {
   Score score_;
 };
 
-/// The model of --start where all clients have the same: uniform (the model's `own` start, else zero), zero, or a file
-/// with one row of `dimension` numbers. Throws UsageError.
-[[nodiscard]] Released<Vector> start_of_all(const LearningConfig& config, std::size_t dimension,
-                                            const std::optional<Vector>& own = std::nullopt);
-
 }  // namespace starling

@@ -6,7 +6,6 @@
 #include "privacy/statement/trust.hpp"
 #include "protocol/decentralized/learning_rule.hpp"
 #include "run/inputs/start_models.hpp"
-#include "run/play_at_root.hpp"
 #include "run/privacy/noise_keys.hpp"
 #include "run/privacy/run_facts.hpp"
 #include "run/privacy/run_pairs.hpp"

@@ -19,7 +19,7 @@
 #include "privacy/parts.hpp"
 #include "protocol/aggregated/newton.hpp"
 #include "protocol/aggregated/plug_in_sums.hpp"
-#include "run/play_at_root.hpp"
+#include "run/inputs/start_models.hpp"
 #include "run/privacy/run_pairs.hpp"
 #include "run/settings/schedule_options.hpp"
 #include "run/settings/source_options.hpp"

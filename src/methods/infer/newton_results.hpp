@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "interval_results.hpp"
+#include "net/agreement.hpp"
 #include "protocol/aggregated/newton.hpp"
 
 namespace starling {

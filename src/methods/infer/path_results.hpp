@@ -9,6 +9,7 @@
 #include "infer_engine.hpp"
 #include "inference/plug_in.hpp"
 #include "interval_results.hpp"
+#include "net/agreement.hpp"
 #include "output/intervals/interval_recorder.hpp"
 #include "output/rounds.hpp"
 #include "setting/infer_config.hpp"

@@ -22,7 +22,6 @@
 #include "protocol/curvature/block_curvature.hpp"
 #include "protocol/renewable/renewable_clients.hpp"
 #include "run/inputs/start_models.hpp"
-#include "run/play_at_root.hpp"
 #include "run/privacy/noise_keys.hpp"
 #include "run/privacy/run_pairs.hpp"
 #include "run/settings/model_choice.hpp"

@@ -8,6 +8,7 @@
 #include "core/text/spec.hpp"
 #include "files/number_rows.hpp"
 #include "output/model_file/saved_model.hpp"
+#include "run/settings/learning_config.hpp"
 
 namespace starling {
 
@@ -104,6 +105,12 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
 std::string own_start_digest(const Model& model, std::uint64_t seed) {
   const Vector start = model.initial(seed).value_or(Vector());
   return sha256({reinterpret_cast<const char*>(start.data()), start.size() * sizeof(double)});
+}
+
+Released<Vector> start_of_all(const LearningConfig& config, std::size_t dimension, const std::optional<Vector>& own) {
+  const std::unique_ptr<Domain> everywhere = domain_table().make("free");
+  const StartModels rows = start_models(config.start, *everywhere, dimension, 1, 0, 1, own);
+  return post_process([](const Columns& models) { return Vector(models[0].begin(), models[0].end()); }, rows.models);
 }
 
 }  // namespace starling

@@ -12,6 +12,8 @@
 
 namespace starling {
 
+struct LearningConfig;
+
 struct StartModels {
   Released<Columns> models;        ///< d × count, of clients first … first + count − 1
   std::vector<std::string> notes;  ///< starts outside the domain, which are kept as they are
@@ -37,6 +39,11 @@ inline constexpr const char* start_at_classes = "classes:";
 /// file that is damaged.
 [[nodiscard]] StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients,
                                        Client first, Client count, const std::optional<Vector>& own = std::nullopt);
+
+/// The model of --start where all clients have the same: uniform (the model's `own` start, else zero), zero, or a file
+/// with one row of `dimension` numbers. Throws UsageError.
+[[nodiscard]] Released<Vector> start_of_all(const LearningConfig& config, std::size_t dimension,
+                                            const std::optional<Vector>& own = std::nullopt);
 
 /// SHA-256 of the bytes of the parameters from which the model starts; of no bytes if the domain chooses them.
 [[nodiscard]] std::string own_start_digest(const Model& model, std::uint64_t seed);
