@@ -101,6 +101,12 @@ class PairsBeforeRounds(HistogramCase):
         found = math.sqrt(sum(x * x for x in means) / width)
         self.assertLess(abs(found / (kept * noise) - 1), 4 / math.sqrt(2 * width), (found, kept * noise))
 
+    def test_a_client_without_records_is_no_unequal_one(self):
+        """It releases zeros, for which it is credited steps."""
+        summary = self.summary_of(2, self.seeded, "run")
+        self.assertEqual(summary["effective_weight"], [1, 1, None, 1, 1])
+        self.assertEqual([note for note in summary["notes"] if "unequally" in note], [])
+
     def test_the_same_bits_on_all_layouts(self):
         self.check_layouts(self.seeded[:-2], "standardise", (1, 2, 4, 5))
 

@@ -1,9 +1,11 @@
 #include "output/figures/effective_weights.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
+#include "data/stream.hpp"
 #include "net/agreement.hpp"
 #include "output/figures/model_path.hpp"
 #include "protocol/decentralized/omd.hpp"
@@ -52,8 +54,9 @@ Vector sums_of_steps(Agreement& agreement, const LocalSteps& local) {
 LocalSteps local_steps(const DecentralizedOmd& omd, Client first, std::optional<double> contraction) {
   LocalSteps steps{first, Vector(), Vector(omd.credits().begin(), omd.credits().end()), Vector()};
   for (std::size_t k = 0; k < steps.credits.size(); ++k) {
-    steps.taken.push_back(omd.effective_weight(k));
     const RoundSet& played = omd.played().rounds[k];
+    if (played.empty() && omd.streams()[k]->records() == 0) steps.credits[k] = 0;  // under pairs, of its zeros
+    steps.taken.push_back(steps.credits[k] > 0 ? omd.effective_weight(k) : std::numeric_limits<double>::quiet_NaN());
     steps.influences.push_back(contraction ? influence(omd.schedule(), omd.done(), played, *contraction) : 1);
   }
   return steps;

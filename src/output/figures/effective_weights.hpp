@@ -22,8 +22,7 @@ constexpr double tolerated_debt_out_of_step = 0.05;
 struct EffectiveWeight {
   Client client = 0;
   /// Steps taken / steps credited, times the influence of the rounds that the client has played (model_path.hpp), as
-  /// a share of the largest of a client, in
-  /// [0, 1]; NaN where none were credited.
+  /// a share of the largest of a client, in [0, 1]; NaN where none were credited, and of a client without records.
   double weight = 1;
 };
 
