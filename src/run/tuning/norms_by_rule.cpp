@@ -181,8 +181,7 @@ bool SettingsByRule::norms_speak_of_one_scale(const std::optional<std::int64_t>&
   const TunedConfig& config = this->config();
   choose_norms(most_records);
   if (config.norm.empty()) return false;
-  return may_have_one_scale(config.norm.front(),
-                            run_.inputs.dataset.shape.features + (config.model.intercept() ? 1 : 0));
+  return may_have_one_scale(config.norm.front(), run_.inputs.dataset.shape.features, config.model.intercept());
 }
 
 /// All ranks have the same bits. Four digits can be typed. What the user gave stands.

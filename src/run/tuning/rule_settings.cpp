@@ -27,6 +27,7 @@ constexpr double scores_of_own = 10;  ///< of an own model that classifies: nobo
 /// scale. Released norms are up to a half too small, and standardised records are no longer.
 constexpr double least_part_of_one_scale = 0.25;
 constexpr double greatest_part_of_one_scale = 1.25;
+constexpr double least_part_beside_constant = 0.125;  ///< of features of one scale
 
 /// Four significant digits are enough for a choice, and can be typed.
 std::string short_number(double value) {
@@ -120,6 +121,11 @@ std::string reason_of_correlation(const TunedConfig& config, const RuleFacts& fa
   return "so little signal wants few rounds of all records, of which none takes back another's noise";
 }
 
+/// Whether a norm that may be of features of one scale is hardly longer than an intercept's constant, which hides them.
+bool is_of_constant_alone(double norm, std::size_t features) {
+  return norm * norm - 1 < std::pow(least_part_beside_constant, 2) * static_cast<double>(features);
+}
+
 }  // namespace
 
 bool may_correlate(const TunedConfig& config) {
@@ -129,8 +135,8 @@ bool may_correlate(const TunedConfig& config) {
   return config.correlation == CorrelationChoice::two_buffers || !(privacy.budget && privacy.budget_of_client);
 }
 
-bool may_have_one_scale(double norm, std::size_t parameters) {
-  const double part = norm / std::sqrt(static_cast<double>(parameters));
+bool may_have_one_scale(double norm, std::size_t features, bool intercept) {
+  const double part = norm / std::sqrt(static_cast<double>(features + (intercept ? 1 : 0)));
   return part >= least_part_of_one_scale && part <= greatest_part_of_one_scale;
 }
 
@@ -292,7 +298,10 @@ std::string why_units_are_unknown(const TunedConfig& config, const RuleFacts& fa
   }
   const bool are_alike = shape.sparse && config.privacy.protects();
   const bool may_have_units = !config.kept_features && data.keeps_units() && !are_alike && !is_synthetic(data.source);
-  if (may_have_units && !(facts.norm && may_have_one_scale(*facts.norm, facts.dimension))) {
+  const bool intercept = config.model.intercept();
+  const bool shown = facts.norm && may_have_one_scale(*facts.norm, shape.features, intercept) &&
+                     !(intercept && is_of_constant_alone(*facts.norm, shape.features));
+  if (may_have_units && !shown) {
     return "features may have units of their own. --standardise says them";
   }
   return "";

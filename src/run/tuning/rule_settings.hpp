@@ -61,8 +61,8 @@ inline constexpr double signal_of_whole_rounds_of_networks = 0.15;  ///< whose n
 /// Whether the rule may choose them.
 [[nodiscard]] bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t> most_records);
 
-/// Whether records of this typical norm may have features of one scale, an intercept among them.
-[[nodiscard]] bool may_have_one_scale(double norm, std::size_t parameters);
+/// Whether records of this typical norm, an intercept's constant among it, may have features of one scale.
+[[nodiscard]] bool may_have_one_scale(double norm, std::size_t features, bool intercept);
 
 /// Why features may have units that steps of one length suit badly, and what to do; empty if they have none.
 [[nodiscard]] std::string why_units_are_unknown(const TunedConfig& config, const RuleFacts& facts,

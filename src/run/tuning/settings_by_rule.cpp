@@ -185,9 +185,10 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   std::vector<TunedValue> values = tuned_values(config, facts, rule, method_.own_choices(rule), method_.steps);
   for (TunedValue& each : values) keep_in_range(each);
   tuning_.signal_to_noise = signal_to_noise(facts, rule);
+  if (!histograms_show_one_scale_) why_units_ = why_units_are_unknown(config, facts, run_.inputs.dataset.shape);
   const std::string outlook = outlook_of(facts, model->dimension());
   std::optional<JoiningFacts> joining;
-  if (why_sizes_are_unknown(facts).empty()) {
+  if (why_sizes_are_unknown().empty()) {
     joining = joining_facts(method_, facts, rule, run_.inputs.dataset.replayable);
   }
   if (joining) tuning_.worth = worth_in_records(*joining);
@@ -206,21 +207,19 @@ bool SettingsByRule::values_fill_ranges() const {
 }
 
 /// Why what is known of the sizes of features and labels is no ground for an outlook; empty if it is.
-std::string SettingsByRule::why_sizes_are_unknown(const RuleFacts& facts) const {
+std::string SettingsByRule::why_sizes_are_unknown() const {
   if (labels_are_guessed_)
     return "the constants of labels are a guess. A line for the label in --standardise says them";
   if (has_means_ && !values_fill_ranges())
     return "values may fill little of their ranges. --standardise says means and deviations, where these are public";
   if (unresolved_ > most_unresolved)
     return "histograms do not show how values differ that are all of one size. --standardise says it";
-  return why_units_are_unknown(config(), facts, run_.inputs.dataset.shape);
+  return why_units_;
 }
 
 /// A note where noise may hide features that count in units which nobody has said or released.
 void SettingsByRule::note_own_units(const RuleFacts& facts) {
-  const TunedConfig& config = this->config();
-  if (!config.privacy.protects() || !config.data.ranges.empty()) return;
-  if (why_units_are_unknown(config, facts, run_.inputs.dataset.shape).empty()) return;
+  if (why_units_.empty() || !config().privacy.protects() || !config().data.ranges.empty()) return;
   run_.notes.push_back(fmt::format(
       "features: nothing shows their units, and they are taken as they are. Where these differ, noise can hide what "
       "features tell, and the model is hardly better than a constant answer. Say them by --standardise or --ranges{}",
@@ -232,7 +231,7 @@ std::string SettingsByRule::outlook_of(const RuleFacts& facts, std::size_t param
   if (!facts.most_records) return "";
   const TunedConfig& config = this->config();
   if (facts.noise == ChargeKind::unbounded) {
-    const std::string units = why_sizes_are_unknown(facts);
+    const std::string units = why_sizes_are_unknown();
     return units.empty() ? "" : fmt::format("steps of one length may suit badly: {}", units);
   }
   const auto part = static_cast<double>(facts.dimension) / static_cast<double>(parameters);
@@ -247,7 +246,7 @@ std::string SettingsByRule::outlook_of(const RuleFacts& facts, std::size_t param
                  .hiding = method_.hiding_of_pairs,
                  .feature_share = {}};
   if (config.kept_features) loss.feature_share = config.privacy.feature_share;
-  if (loss.unknown.empty()) loss.unknown = why_sizes_are_unknown(facts);
+  if (loss.unknown.empty()) loss.unknown = why_sizes_are_unknown();
   tuning_.most_lost = most_lost(loss);
   return loss_outlook(loss);
 }
@@ -317,7 +316,10 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
     tell({*start_});
     config().model.asked_intercept = true;  // which the start is of, whatever norms said
   }
-  if (chosen->value == "none") return;
+  if (chosen->value == "none") {
+    histograms_show_one_scale_ = true;
+    return;
+  }
   config().kept_features = features.kept();
   has_deviations_ = features.scales_labels();
   if (has_deviations_) config().label_size = 1;
