@@ -102,7 +102,7 @@ std::vector<std::string> text_lines(std::string_view text, const std::string& na
 
 std::vector<std::string> read_lines(const std::string& path, const std::string& purpose) {
   const std::optional<std::string> text = read_whole_file(path);
-  check(text.has_value(), "cannot read {}: {}. Check the path and its permissions", purpose, std::strerror(errno));
+  check(text.has_value(), "cannot read {}: {}. Check the path and its permissions.", purpose, std::strerror(errno));
   return text_lines(*text, path);
 }
 

@@ -81,7 +81,7 @@ TEST(Text, FilesThatCannotBeReadAreUsageErrors) {
   const TemporaryFolder folder;
   EXPECT_THAT(read_lines(folder.write("x", "a\r\nb"), "--start"), ElementsAre("a", "b"));
   EXPECT_EQ(message_of<UsageError>([&] { return read_lines(folder / "none", "--start 'none'"); }),
-            "cannot read --start 'none': No such file or directory. Check the path and its permissions");
+            "cannot read --start 'none': No such file or directory. Check the path and its permissions.");
 }
 
 // What is no file must stay what it is: a link to a device, replaced by root, is gone for all.

@@ -84,8 +84,7 @@ std::int64_t HistogramRelease::counted_records(const ClientRange& clients) const
 }
 
 /// Whether client u, which has its account in this ledger, can pay for the histogram and for rounds after it.
-bool HistogramRelease::affordable(Client u, std::size_t ledger) const {
-  const Prices limits = Prices::parse(*options_.budget, "--budget", 1, layout_.clients(), 0, infinity);
+bool HistogramRelease::affordable(Client u, std::size_t ledger, double budget) const {
   const double price = histograms_.of_price.of_gradients(prices_->at(u, 0));
   PlannedCharges planned;
   planned.at_once = counts_of(u).charge();
@@ -94,16 +93,18 @@ bool HistogramRelease::affordable(Client u, std::size_t ledger) const {
   planned.records = records(u);
   planned.of_pass = histograms_.rounds_of_pass;
   planned.passes = histograms_.uses;
-  return affords(u, {limits.at(u, 0), options_.budget_of_client, options_.delta}, planned);
+  return affords(u, {budget, options_.budget_of_client, options_.delta}, planned);
 }
 
 bool HistogramRelease::affordable() {
   if (!options_.budget || taken_up_) return true;
   bool all = true;
   agreement_.together([&] {
+    const Prices limits = Prices::parse(*options_.budget, "--budget", 1, layout_.clients(), 0, infinity);
     for (std::size_t i = 0; i < ledgers_.size(); ++i) {
       const ClientRange clients = clients_of(i);
-      for (Client u = clients.first; u <= clients.through; ++u) all = all && (records(u) == 0 || affordable(u, i));
+      for (Client u = clients.first; u <= clients.through; ++u)
+        all = all && (records(u) == 0 || affordable(u, i, limits.at(u, 0)));
     }
   });
   return agreement_.all(declare_public(all));
