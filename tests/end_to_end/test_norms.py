@@ -223,6 +223,21 @@ class Norms(HistogramCase):
         self.assertEqual(sum(row["kind"] == "open" and row["run"].endswith(":norms") for row in rows), 1)
         self.assertEqual(self.config("other")["norm"], self.config("run")["norm"])
 
+    def test_a_release_that_is_taken_up_is_charged_to_all(self):
+        """A power loss between two rows of the last client's ledger: it has the release, and not its charge."""
+        words = [*self.mu, *self.keys(), "--ledger", "ledger-{client}"]
+        self.good(1, [*words, "--output", "whole"])
+        whole = [self.ledger(f"ledger-{u}")["losses"][0]["record"]["mu"] for u in (0, CLIENTS - 1)]
+        for u in range(CLIENTS):
+            for name in (f"ledger-{u}", f"ledger-{u}.head"):
+                (self.folder / name).unlink()
+        with interrupted(f"after rename ledger-{CLIENTS - 1}.head:2"):
+            self.run_ranks(1, [*words, "--output", "killed"])
+        kinds = [[json.loads(line)["kind"] for line in (self.folder / f"ledger-{u}").read_text().splitlines()] for u in (0, CLIENTS - 1)]
+        self.assertEqual(kinds, [["ledger", "open", "reserve"], ["ledger", "open"]])
+        self.good(1, [*words, "--output", "again"])
+        self.assertEqual([self.ledger(f"ledger-{u}")["losses"][0]["record"]["mu"] for u in (0, CLIENTS - 1)], whole)
+
     def test_a_budget_counts_it_and_may_forbid_it(self):
         enough = self.good(1, [*self.mu, "--budget", 1.5, "--budget-unit", "record", "--ledger", "one", "--output", "run-1"])
         self.assertEqual(len(norms_of(enough)), 1)

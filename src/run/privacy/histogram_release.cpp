@@ -39,8 +39,8 @@ std::int64_t records_of(Agreement& agreement, const HistogramFacts& facts) {
   return agreement.sum(declare_public(std::accumulate(facts.records.begin(), facts.records.end(), std::int64_t{0})));
 }
 
-/// A release that was not closed (its keys can be had again) is taken up: it has the same bytes, and costs nothing
-/// more.
+/// A release that was not closed (its keys can be had again) is taken up: it has the same bytes, and costs clients
+/// nothing more that have paid.
 HistogramRelease::HistogramRelease(Agreement& agreement, const Layout& layout, const PrivacyOptions& options,
                                    HistogramFacts facts, const std::string& private_folder)
     : OwnersRelease(agreement, layout, options, std::move(facts.run)),
@@ -96,15 +96,23 @@ bool HistogramRelease::affordable(Client u, std::size_t ledger, double budget) c
   return affords(u, {budget, options_.budget_of_client, options_.delta}, planned);
 }
 
+/// Whether the ledger of client u has the charge of a release that is taken up: it may have been killed before.
+bool HistogramRelease::has_paid(Client u) const {
+  const auto& entries = ledger_of(u).book().entries();
+  const auto entry = std::ranges::find(entries, run_id_, [](const LedgerEntry& each) { return each.run.id; });
+  const LedgerAccount* const account = entry == entries.end() ? nullptr : entry->find(u);
+  return account != nullptr && account->charged > 0;
+}
+
 bool HistogramRelease::affordable() {
-  if (!options_.budget || taken_up_) return true;
+  if (!options_.budget) return true;
   bool all = true;
   agreement_.together([&] {
     const Prices limits = Prices::parse(*options_.budget, "--budget", 1, layout_.clients(), 0, infinity);
     for (std::size_t i = 0; i < ledgers_.size(); ++i) {
       const ClientRange clients = clients_of(i);
       for (Client u = clients.first; u <= clients.through; ++u)
-        all = all && (records(u) == 0 || affordable(u, i, limits.at(u, 0)));
+        all = all && (records(u) == 0 || has_paid(u) || affordable(u, i, limits.at(u, 0)));
     }
   });
   return agreement_.all(declare_public(all));
@@ -130,11 +138,14 @@ LedgerRun HistogramRelease::run_of(const ClientRange& clients) const {
 
 /// Writes the release of these clients into their ledger.
 void HistogramRelease::enter(const ClientRange& clients, Ledger& ledger) const {
-  if (taken_up_) return ledger.resume(run_id_, determined_by_);
-  ledger.begin(run_of(clients));
+  if (taken_up_) {
+    ledger.resume(run_id_, determined_by_);
+  } else {
+    ledger.begin(run_of(clients));
+  }
   std::vector<Reservation> rows;
   for (Client u = clients.first; u <= clients.through; ++u) {
-    if (records(u) > 0) add_row(rows, at_once(u, counts_of(u).charge(), "counts"));
+    if (records(u) > 0 && !has_paid(u)) add_row(rows, at_once(u, counts_of(u).charge(), "counts"));
   }
   if (!rows.empty()) ledger.reserve(rows);
 }

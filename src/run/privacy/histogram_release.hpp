@@ -57,6 +57,7 @@ class HistogramRelease : public OwnersRelease {
   /// Whether a client with so many records releases anything.
   [[nodiscard]] bool releases(std::int64_t records) const { return records > 0 || facts_.pairs != nullptr; }
   [[nodiscard]] NoisyCounts counts_of(Client u) const;
+  [[nodiscard]] bool has_paid(Client u) const;
   [[nodiscard]] bool affordable(Client u, std::size_t ledger, double budget) const;
   [[nodiscard]] std::int64_t counted_records(const ClientRange& clients) const;
   void enter(const ClientRange& clients, Ledger& ledger) const;
