@@ -5,6 +5,7 @@
 #include "core/numerics/kernels.hpp"
 #include "output/model_file/saved_model.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
+#include "run/inputs/start_models.hpp"
 #include "run/play_at_root.hpp"
 #include "run/privacy/run_privacy.hpp"
 #include "run/settings/catalogue.hpp"

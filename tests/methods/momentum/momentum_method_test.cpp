@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "files/durable_file.hpp"
+#include "net/agreement.hpp"
 #include "output/model_file/saved_model.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"

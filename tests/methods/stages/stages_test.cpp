@@ -12,6 +12,7 @@
 #include "run/privacy/run_facts.hpp"
 #include "run/privacy/run_privacy.hpp"
 #include "run/stages/play.hpp"
+#include "run/stages/run_home.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 
