@@ -43,6 +43,19 @@ class LostClients(ChangingClients):
                 result = self.good_resume()
                 self.assertIn("has played all its rounds", result.err)
 
+    def test_choices_and_notes_of_a_tuned_run_stay(self):
+        """Rounds of mixing alone are those of the clients that are left."""
+        words = ["omd", "--source", "site-{client}.csv", "--clients", CLIENTS, "--topology", "triangles.topo", "--loss", "squared", "--mechanism", "gaussian",
+                 "--total-epsilon", 8, "--trust", "pairs", "--noise-key", "seed", "--tuning", "auto", "--checkpoint-every", 2, "--progress", "off"]
+        self.begin([*words, "--output", "run"], 1, "checkpoint:1")
+        kept = json.loads((self.folder / "run/notes.json").read_text())
+        self.assertTrue(kept["chosen"])
+        result = self.good_resume("--lost", "4", "--rewire", "exponential", ranks=1)
+        summary = self.summary()
+        self.assertEqual([[each["option"], each["value"]] for each in summary["tuning"]["chosen"]], [each[:2] for each in kept["chosen"]])
+        self.assertEqual([note for note in kept["notes"] if note not in summary["notes"]], [])
+        self.assertEqual(len([note for note in summary["notes"] if "of mixing alone follow" in note]), 1, result.err)
+
     @fewer
     def test_any_number_of_ranks_gives_the_same_bits(self):
         self.give_the_same_bits(CORRELATED, SHARED)

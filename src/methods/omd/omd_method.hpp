@@ -60,6 +60,7 @@ class OmdMethod final : public Method {
   OmdParts parts_{config_};
   double cap_at_first_ = 1;                ///< step cap with the clients that there were at first
   std::shared_ptr<const RunPairs> pairs_;  ///< under --trust pairs
+  std::string note_on_closing_;            ///< of the clients that there are now
   double records_of_run_ = 0;              ///< of all clients in its rounds, where `--start-records` asks
   Vector all_records_;                     ///< N_k of all clients, once the rule asks
 };

@@ -87,12 +87,12 @@ void OmdMethod::choose_closing_rounds() {
                                         config_.mixing.gossip_steps);
   const Round wanted = config_.schedule.any() ? 2 * of_graph : of_graph;  // absent clients and lost messages slow it
   config_.omd.closing = std::min(wanted, config_.omd.rounds);
-  std::string note = fmt::format("{} round(s) of mixing alone follow the last one: noise between pairs cancels in them",
+  note_on_closing_ = fmt::format("{} round(s) of mixing alone follow the last one: noise between pairs cancels in them",
                                  config_.omd.closing);
   if (wanted > config_.omd.closing) {
-    note += fmt::format(". This graph would want {}: take one that mixes faster, or more --gossip-steps", wanted);
+    note_on_closing_ +=
+        fmt::format(". This graph would want {}: take one that mixes faster, or more --gossip-steps", wanted);
   }
-  run_.notes.push_back(std::move(note));
 }
 
 }  // namespace starling

@@ -177,6 +177,7 @@ ExitCode OmdPlay::exit_code(const Summary& summary, const RoundsEnd& end) {
 }  // namespace
 
 std::unique_ptr<Play> OmdMethod::make(const BegunRun& begun) {
+  if (!note_on_closing_.empty()) run_.notes.push_back(note_on_closing_);
   trim_heap();  // with many clients, setting up has taken more memory than the run needs
   return std::make_unique<OmdPlay>(begun, *this, parts_);
 }
