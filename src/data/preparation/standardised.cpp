@@ -41,8 +41,10 @@ const ColumnTableForm& standardise_form() {
 }
 
 const ColumnTableForm& ranges_form() {
-  static const ColumnTableForm form{
-      "--ranges", {"low", "high"}, "low -1 and high 1 leave values of this range as they are", check_range};
+  static const ColumnTableForm form{"--ranges",
+                                    {"low", "high"},
+                                    "low -1 and high 1 leave values within them as they are, and clip others",
+                                    check_range};
   return form;
 }
 

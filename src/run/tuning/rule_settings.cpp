@@ -121,6 +121,11 @@ std::string reason_of_correlation(const TunedConfig& config, const RuleFacts& fa
   return "so little signal wants few rounds of all records, of which none takes back another's noise";
 }
 
+/// A norm in units of that which standardised features and an intercept's constant have.
+double part_of_one_scale(double norm, std::size_t features, bool intercept) {
+  return norm / std::sqrt(static_cast<double>(features + (intercept ? 1 : 0)));
+}
+
 /// Whether a norm that may be of features of one scale is hardly longer than an intercept's constant, which hides them.
 bool is_of_constant_alone(double norm, std::size_t features) {
   return norm * norm - 1 < std::pow(least_part_beside_constant, 2) * static_cast<double>(features);
@@ -136,7 +141,7 @@ bool may_correlate(const TunedConfig& config) {
 }
 
 bool may_have_one_scale(double norm, std::size_t features, bool intercept) {
-  const double part = norm / std::sqrt(static_cast<double>(features + (intercept ? 1 : 0)));
+  const double part = part_of_one_scale(norm, features, intercept);
   return part >= least_part_of_one_scale && part <= greatest_part_of_one_scale;
 }
 
@@ -296,9 +301,14 @@ std::string why_units_are_unknown(const TunedConfig& config, const RuleFacts& fa
   if (!data.ranges.empty()) {
     return "values may fill little of their ranges. --standardise says means and deviations, where these are public";
   }
+  const bool intercept = config.model.intercept();
+  if (!data.standardise.empty()) {  // by the user: lines of 0/1 leave columns as they are
+    const bool are_long = !config.kept_features && facts.norm &&
+                          part_of_one_scale(*facts.norm, shape.features, intercept) > greatest_part_of_one_scale;
+    return are_long ? "--standardise leaves features that are not about 0 with deviation 1. Correct its lines" : "";
+  }
   const bool are_alike = shape.sparse && config.privacy.protects();
   const bool may_have_units = !config.kept_features && data.keeps_units() && !are_alike && !is_synthetic(data.source);
-  const bool intercept = config.model.intercept();
   const bool shown = facts.norm && may_have_one_scale(*facts.norm, shape.features, intercept) &&
                      !(intercept && is_of_constant_alone(*facts.norm, shape.features));
   if (may_have_units && !shown) {

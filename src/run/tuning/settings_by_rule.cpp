@@ -208,8 +208,7 @@ bool SettingsByRule::values_fill_ranges() const {
 
 /// Why what is known of the sizes of features and labels is no ground for an outlook; empty if it is.
 std::string SettingsByRule::why_sizes_are_unknown() const {
-  if (labels_are_guessed_)
-    return "the constants of labels are a guess. A line for the label in --standardise says them";
+  if (labels_are_guessed_) return "the constants of labels are a guess. A range that they fill, in --ranges, says them";
   if (has_means_ && !values_fill_ranges())
     return "values may fill little of their ranges. --standardise says means and deviations, where these are public";
   if (unresolved_ > most_unresolved)
@@ -220,10 +219,18 @@ std::string SettingsByRule::why_sizes_are_unknown() const {
 /// A note where noise may hide features that count in units which nobody has said or released.
 void SettingsByRule::note_own_units(const RuleFacts& facts) {
   if (why_units_.empty() || !config().privacy.protects() || !config().data.ranges.empty()) return;
+  const bool can_be_released = facts.noise != ChargeKind::laplace;
+  if (!config().data.standardise.empty()) {
+    run_.notes.push_back(fmt::format(
+        "features: --standardise leaves some that are not about 0 with deviation 1, since records are longer than such "
+        "ones. Noise can hide what others tell. Correct its lines{}",
+        can_be_released ? ", or leave it out, so that the run finds means and deviations" : ""));
+    return;
+  }
   run_.notes.push_back(fmt::format(
       "features: nothing shows their units, and they are taken as they are. Where these differ, noise can hide what "
       "features tell, and the model is hardly better than a constant answer. Say them by --standardise or --ranges{}",
-      facts.noise == ChargeKind::laplace ? ", or choose --mechanism gaussian, which releases them" : ""));
+      can_be_released ? "" : ", or choose --mechanism gaussian, which releases them"));
 }
 
 /// The outlook of a run whose model has so many parameters; empty where records have no known end.

@@ -390,8 +390,8 @@ void FeatureRelease::take_label(View summed, double noise) {
   if (found_.label->kind == FeatureSight::Kind::values) return;
   guesses_labels_ = true;
   run_.notes.emplace_back(
-      "records are too few at this price to show how large labels are: the constants of labels are a guess. A line for "
-      "the label in --standardise or --ranges says them and costs nothing");
+      "records are too few at this price to show how large labels are: the constants of labels are a guess. Public "
+      "limits of all columns, in --ranges, say them and cost nothing");
   found_.label = feature_sight(summed, noise, least_of_guess);
 }
 
@@ -442,7 +442,7 @@ void FeatureRelease::take_found(const std::vector<FeatureSight*>& seen, const st
       guesses_labels_ = true;
       run_.notes.emplace_back(
           "labels fill too little of their range to show how large they are: the constants of labels are a guess. A "
-          "narrower range in --ranges, or a line for the label in --standardise, says them and costs nothing");
+          "narrower range in --ranges says them and costs nothing");
     }
     if (found) sight.moments = *found;
   }
