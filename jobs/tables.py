@@ -26,7 +26,9 @@ others: descent on the whole data with each client's own noise (of --trust pairs
 records. Nobody could run it on private data. It shows what noise allows.
 
 Writes tables.csv and tables.md. The last lines say how many runs told before they began what they would lose at most, beside a linear model
-that is fitted to all records without noise, and how many lost no more: of all tables, and of every other one by name. Ends with 1 if these are
+that is fitted to all records without noise, and how many lost no more: of all tables, and of every other one by name; then which cells are worse
+than the constant, and which are not as near their bracket as they are to be. With constants that are released, a cell counts where records times
+mu are at least 40 times the root of features: elsewhere runs are to say beforehand that --ranges would show constants. Ends with 1 if these are
 fewer than 95 in 100, or if more than two fifths of the runs said that it cannot be foretold.
 """
 
@@ -40,6 +42,9 @@ import experiment
 from experiment import mean
 
 DELTA = 1e-5
+# The most by which a cell is to be below its bracket, of two kinds of labels: accuracy, and R² in percent.
+POINTS = {"ranges": {1: (4, 8), 3: (2, 4)}, "released": {1: (6, 10), 3: (3, 5)}, "pairs": {1: (4, 8), 3: (2, 4)}}
+ENOUGH = 40  # records times mu, over the root of features, from which constants can be paid for
 
 
 def rounded(low, high):
@@ -63,7 +68,8 @@ class Study:
         from tables_parts import CLIENTS
         # Pairs leave, where nobody colludes, the noise of one client in the sum over all.
         pooled = math.sqrt(CLIENTS) if options.trust == "pairs" else 1
-        self.prices = {e: pooled * experiment.privacy(starling, "calibrate", epsilon=e, delta=DELTA)["mu"] for e in options.epsilons}
+        self.mu = {e: experiment.privacy(starling, "calibrate", epsilon=e, delta=DELTA)["mu"] for e in options.epsilons}
+        self.prices = {e: pooled * mu for e, mu in self.mu.items()}
 
     def ranges(self, table):
         path = self.scratch / f"{table.name}-ranges.csv"
@@ -94,8 +100,8 @@ class Study:
 
     def run(self, table, words, epsilon, seed):
         """(the figure in percent, the signal to noise that the run told, what it expected to lose at most, or None, the slope of labels on
-        scores where there are two classes, the part of the held-out records that the constant does not answer so, the log-loss of classes);
-        None is no noise."""
+        scores where there are two classes, the part of the held-out records that the constant does not answer so, the log-loss of classes,
+        whether it named --ranges as what would show constants); None is no noise."""
         from tables_parts import slope_of_labels
         label = f"{table.name}-{epsilon}-{seed}"
         price = ["--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon] if epsilon else ["--mechanism", "none"]
@@ -109,7 +115,8 @@ class Study:
         figure = 100 * (metrics["test"]["r2"] if table.kind == "numbers" else metrics["test_accuracy"])
         alike = 1 if table.kind == "numbers" else next(
             each["predicted"] for each in metrics["test"]["classes"] if each["class"] == table.answer) / len(table.test_labels)
-        return figure, tuning["signal_to_noise"], tuning["most_lost"], slope, 1 - alike, metrics["test"].get("log_loss")
+        warned = any("--ranges" in note for note in summary["notes"])
+        return figure, tuning["signal_to_noise"], tuning["most_lost"], slope, 1 - alike, metrics["test"].get("log_loss"), warned
 
     def table(self, table):
         """Lines of tables.csv of a table."""
@@ -130,7 +137,8 @@ class Study:
             for figure, _, most, *_ in runs:
                 self.outlooks.add((table.name, table.kind == "numbers"), without - figure, most)
             bracket = mean([allowed(table, self.prices[epsilon], seed) for seed in self.options.seeds])
-            yield {**known, "epsilon": epsilon, "runs": len(runs), "mean": mean(figures), "least": min(figures), "allowed": bracket,
+            signal = len(table.labels) * self.mu[epsilon] / math.sqrt(table.rows.shape[1])
+            yield {**known, "epsilon": epsilon, "enough": signal >= ENOUGH, "warned": sum(run[6] for run in runs), "runs": len(runs), "mean": mean(figures), "least": min(figures), "allowed": bracket,
                    "constant_allowed": constant_allowed(table, self.prices[epsilon], self.options.seed),
                    "standard_error": math.hypot(experiment.error_of_mean(figures),
                                                 100 * math.sqrt(mean([run[4] for run in runs]) / len(table.test_labels))),
@@ -165,7 +173,7 @@ def slopes_of(lines, epsilons, titles):
         yield f"| {titles[name]} | " + " | ".join(f"{mine[e]:.2f}" if e in mine else "" for e in epsilons) + " |"
 
 
-def verdicts(lines, outlooks):
+def verdicts(lines, outlooks, constants):
     behind = {line["table"]: line for line in lines if line["plain"] < line["fitted"] - 0.5}
     far = [f"{name} {line['plain'] - line['fitted']:.1f} (of {line['held_out']:,} held-out records)" for name, line in behind.items()]
     yield f"without noise more than half a point below the fit, of {len({line['table'] for line in lines})} tables: {', '.join(far) or 'none'}"
@@ -182,6 +190,21 @@ def verdicts(lines, outlooks):
     if losses := [line["log_loss"] for line in lines if line["slope"] != "" and line["epsilon"] >= 1]:
         yield f"mean log-loss of these cells: {mean(losses):.4f}"
     yield from below_the_constant(lines)
+    yield from beside_the_bracket(lines, constants)
+
+
+def beside_the_bracket(lines, constants):
+    """Which of the cells that are to be near their bracket are not; what runs of the others said first, unless ranges were given."""
+    others = [line for line in lines if constants != "ranges" and not line["enough"]]
+    for epsilon, points in POINTS[constants].items():
+        mine = [line for line in lines if line["epsilon"] == epsilon and line not in others]
+        missed = [f"{line['table']} {shown(line['mean'])} [{shown(line['allowed'])}]" for line in mine
+                  if line["mean"] < line["allowed"] - points[line["kind"] == "numbers"]]
+        yield (f"to be within {points[0]} points of the bracket, or {points[1]} of explained variance, at epsilon {epsilon}, of {len(mine)} cells: "
+               f"{len(mine) - len(missed)} are{'. Not ' if missed else ''}{', '.join(missed)}")
+    if others:
+        yield (f"cells whose constants cannot be paid for: {len(others)}, of whose {sum(line['runs'] for line in others)} runs "
+               f"{sum(line['warned'] for line in others)} named --ranges before they began")
 
 
 def below_the_constant(lines):
@@ -219,6 +242,7 @@ def main():
     if options.quick:
         options.runs, options.epsilons = 1, [1]
     options.seeds = range(options.seed, options.seed + options.runs)
+    known = "ranges" if options.ranges or options.exact else "pairs" if options.trust == "pairs" else "released"
     starling, folder, lines = experiment.find_starling(options.starling), experiment.output_folder(options.output), []
     with tempfile.TemporaryDirectory(prefix="tables-") as scratch:
         study = Study(starling, pathlib.Path(scratch), options)
@@ -232,7 +256,7 @@ def main():
             experiment.write_csv(folder / "tables.csv", lines[0], (line.values() for line in lines))
             titles = {key: title for key, (title, *_) in TABLES.items()}
             slopes = [*slopes_of(lines, options.epsilons, titles), ""] if options.epsilons else []
-            text = "\n".join([*markdown(lines, options.epsilons, titles), "", *slopes, *verdicts(lines, study.outlooks)]) + "\n"
+            text = "\n".join([*markdown(lines, options.epsilons, titles), "", *slopes, *verdicts(lines, study.outlooks, known)]) + "\n"
             (folder / "tables.md").write_text(text)
     if not lines:
         experiment.fail("nothing to run: no table is there")

@@ -11,6 +11,7 @@ from harness import *
 sys.path.insert(0, str(SOURCE / "jobs"))
 import experiment  # noqa: E402
 import learning  # noqa: E402
+import tables  # noqa: E402
 from learning_sets import SETS, DataSet  # noqa: E402
 
 
@@ -147,6 +148,23 @@ class Scales(Experiment):
         self.assertEqual(done.returncode, 1)
         for missing in ("left out: elec2", "left out: fair", "fair.csv", "nothing to run"):
             self.assertIn(missing, done.stderr)
+
+
+class SmallTables(TestCase):
+    @staticmethod
+    def cell(table, epsilon, found, allowed, kind="two", enough=True):
+        return {"table": table, "epsilon": epsilon, "mean": found, "allowed": allowed, "kind": kind, "enough": enough, "runs": 3, "warned": 2}
+
+    def test_cells_beside_their_bracket(self):
+        lines = [self.cell("pima", 1, 68, 73), self.cell("wine", 1, 30, 80, enough=False), self.cell("ames", 1, 73, 82.5, "numbers"),
+                 self.cell("pima", 3, 70.9, 74), self.cell("iris", 3, 90, 80), self.cell("pima", 0.3, 10, 80)]
+        released = list(tables.beside_the_bracket(lines, "released"))
+        self.assertIn("6 points of the bracket, or 10 of explained variance, at epsilon 1, of 2 cells: 2 are", released[0])
+        self.assertTrue(released[1].endswith("at epsilon 3, of 2 cells: 1 are. Not pima 71 [74]"), released[1])
+        self.assertEqual(released[2], "cells whose constants cannot be paid for: 1, of whose 3 runs 2 named --ranges before they began")
+        given = list(tables.beside_the_bracket(lines, "ranges"))
+        self.assertTrue(given[0].endswith("of 3 cells: 0 are. Not pima 68 [73], wine 30 [80], ames 73 [82]"), given[0])
+        self.assertEqual(len(given), 2)
 
 
 class Prices(TestCase):
