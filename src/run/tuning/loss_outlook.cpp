@@ -26,6 +26,7 @@ constexpr LossCurve of_classes{.least = 1, .noise = 40, .flat = 0.75, .power = 1
 constexpr LossCurve of_numbers{.least = 1, .noise = 220, .flat = 1.25, .power = 1.25, .chance = 200, .vague = 70};
 constexpr double worth_of_laplace = 0.5;  ///< of its signal to noise
 constexpr double worth_of_means = 0.6;    ///< likewise
+constexpr double share_of_means = 0.2;    ///< of μ², where ranges are public
 constexpr double notable_help = 0.9;      ///< part of a bound: what takes more trouble has to lower it below
 
 const LossCurve& curve_of(const LossFacts& facts) {
@@ -94,6 +95,16 @@ std::string promise(const LossFacts& facts) {
   return fmt::format("expect to lose at most {}", in_points(bound(facts), facts));
 }
 
+/// What public ranges would bring where features are dropped; empty where none is.
+std::string help_of_ranges(const LossFacts& facts) {
+  if (facts.kept == 1 || !facts.feature_share) return "";
+  LossFacts other = facts;
+  other.signal_to_noise *= std::sqrt((1 - share_of_means) / (1 - *facts.feature_share));
+  other.kept = 1;
+  other.means = true;
+  return ". With --ranges none is dropped: " + promise(other);
+}
+
 }  // namespace
 
 std::optional<double> most_lost(const LossFacts& facts) {
@@ -111,9 +122,8 @@ std::string loss_outlook(const LossFacts& facts) {
   if (!facts.unknown.empty()) return text;
   const Help help = best_help(facts);
   text += fmt::format(". What would help most is {}", help.what);
-  return help.points > curve_of(facts).vague * scale_of(facts)
-             ? text
-             : fmt::format("{}: at most {}", text, in_points(help.points, facts));
+  if (help.points <= curve_of(facts).vague * scale_of(facts)) text += ": at most " + in_points(help.points, facts);
+  return text + help_of_ranges(facts);
 }
 
 }  // namespace starling

@@ -78,6 +78,12 @@ TEST(LossOutlook, NamesWhatWouldHelpMost) {
   dropped.feature_share = 0.5;
   EXPECT_THAT(loss_outlook(dropped), HasSubstr("for 40 % of the features"));
   EXPECT_THAT(loss_outlook(dropped), HasSubstr("What would help most is --standardise with public constants: at most"));
+  EXPECT_THAT(loss_outlook(dropped), HasSubstr(". With --ranges none is dropped: expect to lose at most"));
+  dropped.signal_to_noise = 0.1;
+  dropped.kept = 0;
+  EXPECT_THAT(loss_outlook(dropped), HasSubstr(". With --ranges none is dropped: what is lost cannot be foretold"));
+  dropped.kept = 1;
+  EXPECT_THAT(loss_outlook(dropped), Not(HasSubstr("--ranges")));
   LossFacts many = classes(0.5, 30000);
   many.hiding = 38;
   EXPECT_THAT(loss_outlook(many), HasSubstr("What would help most is --trust pairs: at most 13 points"));
