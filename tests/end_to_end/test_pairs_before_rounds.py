@@ -96,8 +96,9 @@ class PairsBeforeRounds(HistogramCase):
         self.assertEqual(*(self.config(f"run-{ranks}")["standardise"] for ranks in (1, 4)))
         means = [float(each.split("/")[0]) for each in self.config("run-1")["standardise"][len("values:"):].split(",")]
         words, _ = self.releases("run-1/private/0/ledger")["features"]
-        noise = 2 * math.sqrt(len(SIZES)) * float(words["own-deviation"]) / count
-        kept = (1 / 3) / (1 / 3 + noise**2)  # towards the middle, by what the noise says
+        moved = 0.6 * math.sqrt(width) * math.sqrt(4 + 1 / 4)  # by features and by one class of two
+        noise = moved * math.sqrt(len(SIZES)) * float(words["own-deviation"]) / count
+        kept = (1 / 9) / (1 / 9 + noise**2)  # towards the middle, by what the noise says
         found = math.sqrt(sum(x * x for x in means) / width)
         self.assertLess(abs(found / (kept * noise) - 1), 4 / math.sqrt(2 * width), (found, kept * noise))
 

@@ -20,11 +20,11 @@ double moved(const NoisyCounts::Form& form) {
   return 2 * static_cast<double>(form.histograms - 1 + form.weight);
 }
 
-/// √(2(H − 1 + w²))·2^20, or √(H − 1 + 1/w²)·2^20 of sums, rounded up.
+/// √(2(H − 1 + w²))·2^20, or √(H − 1 + 1/w²)·2^20 or 2^20 of sums, rounded up.
 double gaussian_sensitivity(const NoisyCounts::Form& form) {
   const auto others = static_cast<double>(form.histograms - 1);
   const auto square = static_cast<double>(form.weight * form.weight);
-  const double moved = form.sums ? others + 1 / square : 2 * (others + square);
+  const double moved = form.together ? 1 : form.sums ? others + 1 / square : 2 * (others + square);
   return std::nextafter(std::sqrt(moved) * static_cast<double>(gaussian_unit), 1e300);
 }
 

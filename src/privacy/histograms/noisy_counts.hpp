@@ -5,11 +5,12 @@
 /// together √(2H) in L2, 2H in L1. The last histogram may have a weight w, as if it were w² of them in L2, w in L1.
 ///
 /// Of H sums a record adds a whole number of 0 to 2^20 to each, so that one replaced record moves them by √H·2^20 in
-/// L2. If the last has a weight w it adds 2^20/w to it at most: √(H − 1 + 1/w²)·2^20.
+/// L2. If the last has a weight w it adds 2^20/w to it at most: √(H − 1 + 1/w²)·2^20. Sums may be such that a record
+/// moves them by 2^20 together.
 ///
 /// Gaussian noise: counts times 2^20 are integers that move by √(2H)·2^20 in L2, to which a correctly rounded Gaussian
-/// of σ = √(2H)·2^20/μ is added (√H·2^20/μ to sums, which are such integers as they are). That is post-processing of
-/// the continuous mechanism, so it costs exactly μ (gaussian.cpp).
+/// of σ = √(2H)·2^20/μ is added (√H·2^20/μ or 2^20/μ to sums, which are such integers as they are). That is
+/// post-processing of the continuous mechanism, so it costs exactly μ (gaussian.cpp).
 ///
 /// Noise between pairs of clients (pair_noise.hpp) is added beside a client's own, whose σ_a = (√h Δ + ½ √(R d))/μ
 /// then: its proof is of any integers that one replaced record moves by Δ in L2, in d components at most. Here Δ is the
@@ -51,6 +52,7 @@ class NoisyCounts : private Release {
     std::size_t bins = 1;        ///< of each
     std::size_t weight = 1;      ///< what a record adds to a count of the last one; of sums, by what less it adds
     bool sums = false;           ///< whether these are sums, of one bin each; under Gaussian noise alone
+    bool together = false;       ///< whether a replaced record moves all sums by 2^20 at most in L2
     /// Counts in a release.
     [[nodiscard]] std::size_t length() const { return bins * histograms; }
     /// Counts that one replaced record moves, at most.

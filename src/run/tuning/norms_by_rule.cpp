@@ -201,7 +201,6 @@ void SettingsByRule::take_norms(double share, const TypicalNorms& norms) {
                       fmt::format("{}{} {}", asks_gradients() ? "of gradients at the start: " : "",
                                   value.empty() ? "no bin stands out of the noise in" : which, source)});
   };
-  norm_is_released_ = norms.l2.has_value();
   if (config.norm.empty()) {
     std::string text;
     if (norms.l2) text = fmt::format("{:.4g}", *norms.l2);

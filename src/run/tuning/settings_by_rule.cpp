@@ -32,7 +32,6 @@ namespace starling {
 namespace {
 
 constexpr double most_unresolved = 0.5;          ///< of features, beside which a bound on the loss still holds
-constexpr double part_of_filled_norm = 0.75;     ///< of that of standardised features
 constexpr double unit_of_constant = 0.25;        ///< of the unit of scores
 constexpr double unit_of_constant_number = 0.5;  ///< likewise, of labels that are numbers
 constexpr double least_unit_of_numbers = 0.25;   ///< likewise, beside features
@@ -200,19 +199,14 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   return values;
 }
 
-/// Whether values fill their ranges about as far as is taken where means alone are known: the released norm tells.
-/// Where labels are standardised no norm is released, and nothing does.
-bool SettingsByRule::values_fill_ranges() const {
-  return norm_is_released_ && config().norm.front() >= part_of_filled_norm * norm_of_standardised_;
-}
-
 /// Why what is known of the sizes of features and labels is no ground for an outlook; empty if it is.
 std::string SettingsByRule::why_sizes_are_unknown() const {
   if (labels_are_guessed_) return "the constants of labels are a guess. A range that they fill, in --ranges, says them";
-  if (has_means_ && !values_fill_ranges())
-    return "values may fill little of their ranges. --standardise says means and deviations, where these are public";
   if (unresolved_ > most_unresolved)
-    return "histograms do not show how values differ that are all of one size. --standardise says it";
+    return has_means_
+               ? "values may fill little of their ranges. --standardise says means and deviations, where these are "
+                 "public"
+               : "histograms do not show how values differ that are all of one size. --standardise says it";
   return why_units_;
 }
 

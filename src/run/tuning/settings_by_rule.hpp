@@ -63,7 +63,6 @@ class SettingsByRule {
   [[nodiscard]] Vector point_of_start(const Model& model) const;
   void take_norms(double share, const TypicalNorms& norms);
   [[nodiscard]] bool norms_speak_of_one_scale(const std::optional<std::int64_t>& most_records);
-  [[nodiscard]] bool values_fill_ranges() const;
   [[nodiscard]] std::string why_sizes_are_unknown() const;
   [[nodiscard]] bool settles_sizes(const FeatureRelease& features) const;
   void take_norm_of_standardised();
@@ -75,12 +74,11 @@ class SettingsByRule {
   Tuning tuning_;
   std::optional<TunedValue> start_;  ///< by released shares of classes
   bool has_chosen_norms_ = false;
-  bool norm_is_released_ = false;
   bool has_deviations_ = false;  ///< of labels, which are numbers in such units
   bool labels_are_guessed_ = false;
   bool histograms_show_one_scale_ = false;  ///< of features, which stay as they are
   std::string why_units_;                   ///< why_units_are_unknown(), once the rule has its settings
-  double unresolved_ = 0;                   ///< part of the features of which histograms show one size alone
+  double unresolved_ = 0;                   ///< part of the features of which nothing shows how values differ
   bool has_means_ = false;                  ///< of features within ranges, in place of histograms
   double norm_of_standardised_ = 1;         ///< once features are standardised; by their number
 };

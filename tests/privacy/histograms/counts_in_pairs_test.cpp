@@ -38,8 +38,8 @@ TEST(CountsInPairs, NoiseOfAClientIsThatOfTheExposureAndOfARoundedFlow) {
   const double expected = (std::sqrt(14 * terms.exposure) * unit + std::sqrt(rounding * 14) / 2) / 0.5;
   EXPECT_NEAR(counts.scale(), expected, expected * 1e-9);
   EXPECT_EQ(counts.charge().mu, 0.5);
-  const NoisyCounts sums(FeatureMeans::form_of(7), ChargeKind::gaussian, 0.5, some_records, terms);
-  const double of_sums = (std::sqrt(7 * terms.exposure) * unit + std::sqrt(rounding * 7) / 2) / 0.5;
+  const NoisyCounts sums(FeatureMeans::form_of({.features = 7}), ChargeKind::gaussian, 0.5, some_records, terms);
+  const double of_sums = (std::sqrt(terms.exposure) * unit + std::sqrt(rounding * 14) / 2) / 0.5;
   EXPECT_NEAR(sums.scale(), of_sums, of_sums * 1e-9);
 }
 

@@ -1,7 +1,7 @@
 #include "privacy/histograms/feature_means.hpp"
 
 #include <cmath>
-#include <utility>
+#include <random>
 
 #include "privacy/audit/audit.hpp"
 #include "privacy/audit/audit_subjects.hpp"
@@ -13,71 +13,133 @@ namespace starling::feature_means_test {
 using namespace testing_support;
 
 constexpr std::int64_t some_records = 1000;
+constexpr double whole = static_cast<double>(NoisyCounts::most_of_sum);
 
-TEST(FeatureMeans, ARecordAddsItsPlaceInTheRange) {
-  Counts sums(4);
-  FeatureMeans::add(Vector{-1, 1, 0, 0.5}, sums);
-  EXPECT_EQ(sums,
-            (Counts{0, NoisyCounts::most_of_sum, NoisyCounts::most_of_sum / 2, NoisyCounts::most_of_sum / 4 * 3}));
-  FeatureMeans::add(Vector{-7, 1e300, std::nan(""), -0.5}, sums);
-  EXPECT_EQ(sums, (Counts{0, 2 * NoisyCounts::most_of_sum, NoisyCounts::most_of_sum, NoisyCounts::most_of_sum}));
+double distance(const Counts& a, const Counts& b) {
+  double square = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) square += std::pow(static_cast<double>(a[j] - b[j]), 2);
+  return std::sqrt(square);
 }
 
-TEST(FeatureMeans, NoiseIsThatOfARecordAtTheOtherEndOfEveryRange) {
-  const FeatureMeans sums(9, 0.5, some_records);
-  EXPECT_NEAR(sums.deviation(), std::sqrt(9.0) / 0.5, 1e-9);
-  EXPECT_EQ(sums.length(), 9U);
+Counts sums_of(const FeatureMeans& means, View values, std::size_t own_class = 0) {
+  Counts sums(means.length());
+  means.add(values, own_class, sums);
+  return sums;
 }
 
-/// A record at the other end of all ranges on side 1.
-AuditSubject subject_of(FeatureMeans& sums) {
-  const auto of = [&](double value) {
-    Counts counts(sums.length());
-    FeatureMeans::add(Vector(sums.length(), value), counts);
-    return counts;
-  };
-  return histogram_subject(sums, "a record at one end of all ranges or at the other", {of(-1), of(1)});
+TEST(FeatureMeans, LengthsAndNoise) {
+  EXPECT_EQ(FeatureMeans({.features = 9}, Vector(9), 0.5, some_records).length(), 18U);
+  const FeatureMeans all({.features = 9, .label = true, .classes = 3}, Vector(10), 0.5, some_records);
+  EXPECT_EQ(all.length(), 22U);
+  EXPECT_NEAR(all.deviation(), 1 / 0.5, 1e-9) << "in units of what a replaced record moves all sums by";
 }
 
-TEST(FeatureMeans, AnAuditDoesNotRefuteTheirClaimAndComesNear) {
-  FeatureMeans sums(4, 1, some_records);
-  const AuditResult result = audit(subject_of(sums), sums.charge(), {.samples = 20'000});
-  EXPECT_FALSE(result.refuted);
-  EXPECT_GE(result.mu_lower_bound, 0.85);
+// Corners of all ranges, records that are shortened and records that are not, labels and classes.
+TEST(FeatureMeans, NoTwoRecordsLieFartherApartThanTheNoiseIsFor) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> draw(-1, 1);
+  double farthest = 0;
+  for (const auto& [classes, label] : {std::pair(0U, false), {0U, true}, {2U, false}, {3U, false}}) {
+    const FeatureMeans means({.features = 3, .label = label, .classes = classes}, Vector{-1, 0.3, 1, -1}, 1,
+                             some_records);
+    std::vector<Counts> records;
+    for (int k = 0; k < 300; ++k) {
+      Vector values(3 + (label ? 1 : 0));
+      for (double& each : values) each = k < 100 ? std::copysign(1.0, draw(random)) : draw(random);
+      records.push_back(sums_of(means, values, classes > 0 ? static_cast<std::size_t>(k) % classes : 0));
+      for (const std::int64_t each : records.back()) EXPECT_TRUE(each >= 0 && each <= NoisyCounts::most_of_sum);
+      for (const Counts& other : records) farthest = std::max(farthest, distance(records.back(), other));
+    }
+  }
+  EXPECT_LE(farthest, whole);
+  EXPECT_GE(farthest, 0.85 * whole);
 }
 
-// Noise for one feature in place of four.
-TEST(FeatureMeans, AnAuditCatchesNoiseForOneFeature) {
-  FeatureMeans sums(4, 2, some_records);
-  EXPECT_TRUE(audit(subject_of(sums), Charge::gaussian(1), {.samples = 20'000}).refuted);
+TEST(FeatureMeans, ValuesBeyondTheirRangeAreItsEndsAndNoNumberLiesWhereValuesUsuallyDo) {
+  const FeatureMeans means({.features = 2, .label = true}, Vector{-1, 0, 0}, 1, some_records);
+  EXPECT_EQ(sums_of(means, Vector{-7, 1e300, 5}), sums_of(means, Vector{-1, 1, 1}));
+  EXPECT_EQ(sums_of(means, Vector{std::nan(""), 0.1, std::nan("")}), sums_of(means, Vector{-0.4, 0.1, 0}));
+}
+
+/// Records at either end of the longest way through the ranges.
+AuditSubject subject_of(FeatureMeans& means) {
+  const auto of = [&](double value) { return sums_of(means, Vector(4, value)); };
+  return histogram_subject(means, "a record at one end of all ranges or at the other", {of(-1), of(1)});
+}
+
+TEST(FeatureMeans, AnAuditDoesNotRefuteTheirClaim) {
+  FeatureMeans means({.features = 4}, Vector(4), 1, some_records);
+  EXPECT_FALSE(audit(subject_of(means), means.charge(), {.samples = 20'000}).refuted);
+}
+
+TEST(FeatureMeans, AnAuditCatchesHalfTheNoise) {
+  FeatureMeans means({.features = 4}, Vector(4), 2, some_records);
+  EXPECT_TRUE(audit(subject_of(means), Charge::gaussian(1), {.samples = 20'000}).refuted);
 }
 
 TEST(FeatureMeans, MoreThanRecordsCanAddIsRefused) {
-  FeatureMeans sums(2, 1, 3);
+  FeatureMeans means({.features = 1}, Vector(1), 1, 3);
   EXPECT_NE(message_of<FailureError>([&] {
-              released(sums, Counts{4 * NoisyCounts::most_of_sum, 0}, numbered_audit_keys(1)(0, 0));
+              released(means, Counts{4 * NoisyCounts::most_of_sum, 0}, numbered_audit_keys(1)(0, 0));
             }),
             "");
 }
 
-TEST(FeatureMeans, MeansWithLittleNoiseAreThose) {
-  const Vector sums{some_records * 0.75, some_records * 0.0, some_records * 1.0};
-  const MeansWithinRanges found = means_within_ranges(sums, 1e-6, some_records);
-  for (const auto& [mean, expected] : {std::pair(found.means[0], 0.5), {found.means[1], -1.0}, {found.means[2], 1.0}}) {
-    EXPECT_NEAR(mean, expected, 1e-6);
+/// Sums without noise over records about −0.4, of which one feature varies widely and the others little.
+class Summed {
+ public:
+  Summed() : sums(means.length()) {
+    for (int k = 0; k < some_records; ++k) {
+      const double sign = k % 2 == 0 ? 1 : -1;
+      means.add(Vector{-0.4 + 0.5 * sign, -0.2 + 0.2 * sign, -0.6 + 0.2 * sign, -0.4 + 0.2 * sign, 0.3 + 0.25 * sign},
+                static_cast<std::size_t>(k % 4 == 0 ? 1 : 0), sums);
+    }
+    for (const std::int64_t each : sums) summed.push_back(static_cast<double>(each) / whole);
   }
-  EXPECT_NEAR(found.deviation, 0.3, 1e-6);
+  const FeatureMeans means{{.features = 4, .label = true, .classes = 2}, Vector{-1, -1, -1, -1, -1}, 1, some_records};
+  Counts sums;
+  Vector summed;
+};
+
+TEST(FeatureMeans, MomentsWithLittleNoiseAreThose) {
+  const Summed some;
+  const FeatureMeans::Found found = some.means.found(some.summed, 1e-6, some_records);
+  const FeatureMoments expected[] = {{-0.4, 0.5}, {-0.2, 0.2}, {-0.6, 0.2}, {-0.4, 0.2}};
+  for (std::size_t j = 0; j < 4; ++j) {
+    EXPECT_NEAR(found.features[j].mean, expected[j].mean, 1e-3);
+    EXPECT_NEAR(found.features[j].deviation, expected[j].deviation, 1e-3);
+  }
+  EXPECT_NEAR(found.label->mean, 0.3, 1e-3);
+  EXPECT_NEAR(found.label->deviation, 0.25, 1e-3);
+  EXPECT_NEAR(found.classes[1], 250, 0.1);
+  EXPECT_NEAR(found.classes[0], 750, 0.1);
+  EXPECT_TRUE(found.shows_deviations);
 }
 
-// The best linear estimate of a mean that lies evenly in the range; the error that it has left belongs to the
-// deviation.
-TEST(FeatureMeans, NoiseDrawsMeansToTheMiddle) {
-  const double noise = 0.5;
-  const MeansWithinRanges found =
-      means_within_ranges(Vector{some_records * 0.9}, noise * some_records / 2, some_records);
-  const double kept = (1.0 / 3) / (1.0 / 3 + noise * noise);
-  EXPECT_NEAR(found.means[0], 0.8 * kept, 1e-12);
-  EXPECT_NEAR(found.deviation * found.deviation, 0.09 + 1 / (3 + 1 / (noise * noise)), 1e-12);
+TEST(FeatureMeans, WhatNoiseHidesIsTakenToBeUsual) {
+  Summed some;
+  const double noise = 3 * some_records;
+  for (const std::size_t j : {0, 4}) {
+    some.summed[j] += noise;
+    some.summed[j + 2] -= noise;
+  }
+  const FeatureMeans::Found found = some.means.found(some.summed, noise, some_records);
+  for (const FeatureMoments& each : found.features) {
+    EXPECT_NEAR(each.mean, -0.4, 0.05);
+    EXPECT_NEAR(each.deviation, found.features[0].deviation, 0.02) << "that of all features";
+  }
+  EXPECT_NEAR(found.label->mean, -0.25, 0.02);
+  EXPECT_FALSE(found.shows_deviations);
+}
+
+TEST(FeatureMeans, FeaturesTellOfEachOtherHowFarTheyLieFromTheirPlaces) {
+  const FeatureMeans means({.features = 40}, Vector(40, 1.0), 1, some_records);
+  Counts sums(means.length());
+  for (int k = 0; k < some_records; ++k) means.add(Vector(40, 0.7), 0, sums);
+  Vector summed;
+  for (const std::int64_t each : sums) summed.push_back(static_cast<double>(each) / whole);
+  const double noise = 1 / means.noise_of_mean(1, some_records);  // of 1 in each mean: ten times the usual difference
+  EXPECT_GT(means.found(summed, noise, some_records).features[0].mean, 0.55);
 }
 
 }  // namespace starling::feature_means_test

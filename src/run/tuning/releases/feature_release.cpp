@@ -26,11 +26,11 @@ namespace {
 
 constexpr double least_share = 0.1;
 constexpr double greatest_share = 0.5;
-constexpr double small_share = 0.05;         ///< wanted by histograms, which then tell more of scales than norms
-constexpr double share_for_means = 1.0 / 3;  ///< wanted by histograms, from which means are released in their place
+constexpr double small_share = 0.05;     ///< wanted by histograms, which then tell more of scales than norms
+constexpr double share_for_means = 0.2;  ///< wanted by histograms, from which means are released in their place
 constexpr double least_share_of_means = 0.02;
-constexpr double greatest_share_of_means = 0.25;
-constexpr double noise_of_means = 0.1;  ///< with which means within −1 … 1 are seen
+constexpr double greatest_share_of_means = 0.2;
+constexpr double noise_of_means = 0.08;  ///< with which means within −1 … 1 are seen
 /// ρ of all price below which labels that are numbers, of which their range alone is known, are answered by a constant.
 constexpr double signal_of_features_of_numbers = 1.25;
 constexpr double deviation_in_range = 1.0 / 3;  ///< of values within −1 … 1 of which no more is known
@@ -154,13 +154,19 @@ std::size_t FeatureRelease::weight_of_label(std::size_t features, double noise) 
   return static_cast<std::size_t>(std::lround(std::clamp(wanted, third, 2 * std::sqrt(count)) + 0.5));
 }
 
+/// The places of zero in the ranges of features and of the label, or their nearest ends.
+Vector FeatureRelease::zeros_of_ranges() const {
+  Vector zeros;
+  for (const Standardisation& each : found_.columns.ranges) zeros.push_back(each.of(0));
+  zeros.push_back(found_.columns.label_range.of(0));
+  return zeros;
+}
+
 /// The counts of all clients of these features, and of the label if it is standardised; nothing where no budget allows
 /// them. **Collective.**
 std::optional<Vector> FeatureRelease::counts_of(HistogramFacts facts, std::size_t weight) {
   const FeatureHistograms form(facts.form.histograms, 1, 0, weight);
-  Vector origins;
-  for (const Standardisation& each : found_.columns.ranges) origins.push_back(each.of(0));
-  origins.push_back(found_.columns.label_range.of(0));
+  const Vector origins = zeros_of_ranges();
   return release_of(std::move(facts), [&](Stream& stream) {
     return count_features(stream, form, found_.columns.features, origins, classes_);
   });
@@ -190,7 +196,8 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
   if (!is_of_use(most_records)) return std::nullopt;
   if (!config_.privacy.protects()) return exact(*most_records);
   if (has_label() && found_.columns.label_range.is_clipped()) {
-    found_.label = FeatureSight{FeatureSight::Kind::values, {0, deviation_in_range}, {-1, 1}};
+    const double place = FeatureMeans::place_of_label(found_.columns.label_range.of(0));
+    found_.label = FeatureSight{FeatureSight::Kind::values, {place, deviation_in_range}, {-1, 1}};
   }
   const std::size_t count = found_.columns.count();
   const bool numbers = has_label() && !found_.columns.label_range.is_clipped();
@@ -282,7 +289,7 @@ void FeatureRelease::note(std::string text) const {
 }
 
 /// Whether so little is to be learned of features that the constant wants the whole price: that of labels which are
-/// known to lie in their range, and may be far from its middle. **Collective.**
+/// known to lie in their range, and may be far from where labels usually do. **Collective.**
 bool FeatureRelease::wants_constant_alone(std::int64_t most_records) const {
   const bool are_all = found_.columns.count() == found_.columns.source_columns;
   if (!found_.label || !are_all || asked_for_ || method_.infers || !config_.model.intercept()) return false;
@@ -304,34 +311,24 @@ TunedValue FeatureRelease::constant_alone() {
 /// Releases means of features within their ranges, where records are too few for histograms. **Collective.**
 std::optional<TunedValue> FeatureRelease::means(HistogramFacts facts, std::int64_t records) {
   facts.name = "means of features";
-  const std::size_t count = found_.columns.count();
-  const std::size_t label_sums = found_.label ? (count + 1) / 2 : 0;  // a third of the price: the constant counts most
-  facts.form = FeatureMeans::form_of(count + label_sums + (classes_ > 0 ? classes_ - 1 : 0));
+  const FeatureMeans::Parts parts{found_.columns.count(), found_.label.has_value(), classes_};
+  const FeatureMeans means(parts, zeros_of_ranges(), 1, 0);
+  facts.form = FeatureMeans::form_of(parts);
   if (!asked_for_) {
-    const double noise = 2 * take_share(facts, greatest_share_of_means) / static_cast<double>(records);
+    const double noise = means.noise_of_mean(take_share(facts, greatest_share_of_means), records);
     const double share = greatest_share_of_means * std::pow(noise / noise_of_means, 2);
     share_ = std::stod(fmt::format("{:.3g}", std::clamp(share, least_share_of_means, greatest_share_of_means)));
   }
   const double noise = take_share(facts, share_);
-  const std::optional<Vector> sum = release_of(std::move(facts), [&](Stream& stream) {
-    return sum_features(stream, found_.columns.features, classes_, label_sums);
-  });
+  const std::optional<Vector> sum = release_of(
+      std::move(facts), [&](Stream& stream) { return sum_features(stream, means, found_.columns.features); });
   if (!sum) return std::nullopt;
   found_.source = FoundFeatures::Source::means;
-  const MeansWithinRanges found = means_within_ranges(View(*sum).first(count), noise, records);
-  if (label_sums > 0) {
-    const Vector of_label{starling::sum(View(*sum).subspan(count)) / static_cast<double>(label_sums)};
-    const MeansWithinRanges label =
-        means_within_ranges(of_label, noise / std::sqrt(static_cast<double>(label_sums)), records);
-    found_.label->moments.mean = label.means.front();
-  }
-  if (classes_ > 0) {
-    Vector counts(sum->begin() + static_cast<std::ptrdiff_t>(count) - 1, sum->end());
-    counts.front() = static_cast<double>(records) - starling::sum(View(counts).subspan(1));
-    take_classes(std::move(counts), noise);
-  }
-  for (const double each : found.means)
-    found_.sights.push_back({FeatureSight::Kind::values, {each, found.deviation}, {}});
+  FeatureMeans::Found found = means.found(*sum, noise, records);
+  if (!found.shows_deviations) unresolved_ = 1;
+  if (found.label) found_.label->moments = *found.label;
+  if (classes_ > 0) take_classes(std::move(found.classes), found.noise_of_classes);
+  for (const FeatureMoments& each : found.features) found_.sights.push_back({FeatureSight::Kind::values, each, {}});
   return value_of();
 }
 

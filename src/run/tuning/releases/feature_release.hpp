@@ -53,7 +53,7 @@ class FeatureRelease {
   [[nodiscard]] const std::optional<TunedValue>& start() const { return start_; }
   /// Whether labels that are standardised have a deviation of 1 then, and not only a mean of 0.
   [[nodiscard]] bool scales_labels() const { return found_.label.has_value() && has_label(); }
-  /// The part of the feature columns whose values are all of one size, so that histograms do not show how they differ.
+  /// The part of the feature columns of which histograms, or means within ranges, do not show how values differ.
   [[nodiscard]] double unresolved() const { return unresolved_; }
   /// Whether means within ranges were released in place of histograms.
   [[nodiscard]] bool has_means() const { return found_.source == FoundFeatures::Source::means; }
@@ -72,6 +72,7 @@ class FeatureRelease {
   [[nodiscard]] double take_share(HistogramFacts& facts, double share) const;
   [[nodiscard]] std::size_t weight_of_label(std::size_t features, double noise) const;
   void take_classes(Vector counts, double noise);
+  [[nodiscard]] Vector zeros_of_ranges() const;
   [[nodiscard]] std::optional<Vector> counts_of(HistogramFacts facts, std::size_t weight);
   [[nodiscard]] std::optional<TunedValue> exact(std::int64_t most_records);
   [[nodiscard]] bool has_label() const;

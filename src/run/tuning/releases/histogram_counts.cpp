@@ -46,14 +46,14 @@ void take_means(const Batch& batch, const Batch::Range& records, const std::vect
 }
 
 /// The class that most of these records have, the first of these.
-int class_of(const Batch& batch, const Batch::Range& records, std::size_t classes) {
+std::size_t class_of(const Batch& batch, const Batch::Range& records, std::size_t classes) {
   std::vector<std::size_t> own(classes);
   for (std::size_t i = records.first; i < records.first + records.count; ++i) {
     const double label = batch.label(i);  // a binary loss has -1 and 1
     const std::size_t k = label > 0 ? static_cast<std::size_t>(label) : 0;
     if (k < classes) ++own[k];
   }
-  return static_cast<int>(std::ranges::max_element(own) - own.begin());
+  return static_cast<std::size_t>(std::ranges::max_element(own) - own.begin());
 }
 
 /// Reads a planned stream to its end. `count` gets each record, or all records of each person.
@@ -124,23 +124,17 @@ Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histogram
   return counted(stream, histograms.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
     take_means(batch, records, features, means);
     for (std::size_t j = 0; j < features.size(); ++j) means[j] -= origins[j];
-    if (classes > 0) means.back() = std::ldexp(1.0, class_of(batch, records, classes));
+    if (classes > 0) means.back() = std::ldexp(1.0, static_cast<int>(class_of(batch, records, classes)));
     histograms.count(means, counts);
   });
 }
 
-Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features, std::size_t classes,
-                            std::size_t label_sums) {
-  Vector means(features.size() + (label_sums > 0 ? 1 : 0));
-  Vector values;
-  const std::size_t length = features.size() + label_sums + (classes > 0 ? classes - 1 : 0);
-  return counted(stream, length, [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
-    take_means(batch, records, features, means);
-    values = means;
-    values.resize(length, label_sums > 0 ? means.back() : -1);
-    const int own = classes > 0 ? class_of(batch, records, classes) : 0;
-    if (own > 0) values[features.size() + static_cast<std::size_t>(own) - 1] = 1;
-    FeatureMeans::add(values, counts);
+Secret<Counts> sum_features(Stream& stream, const FeatureMeans& means, const std::vector<std::size_t>& features) {
+  const FeatureMeans::Parts& parts = means.parts();
+  Vector values(features.size() + (parts.label ? 1 : 0));
+  return counted(stream, means.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
+    take_means(batch, records, features, values);
+    means.add(values, parts.classes > 0 ? class_of(batch, records, parts.classes) : 0, counts);
   });
 }
 

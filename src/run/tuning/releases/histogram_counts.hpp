@@ -46,11 +46,9 @@ void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64
 [[nodiscard]] Secret<Counts> count_features(Stream& stream, const FeatureHistograms& histograms,
                                             const std::vector<std::size_t>& features, View origins,
                                             std::size_t classes);
-/// Adds up these features of dense records for their means (FeatureMeans), then so many times the label, and then, for
-/// each class but the first of so many, 1 for a record of it and −1 for others; not both. A person counts once, as
-/// above.
-[[nodiscard]] Secret<Counts> sum_features(Stream& stream, const std::vector<std::size_t>& features, std::size_t classes,
-                                          std::size_t label_sums);
+/// Adds up these features of dense records, and what else `means` is of. A person counts once, as above.
+[[nodiscard]] Secret<Counts> sum_features(Stream& stream, const FeatureMeans& means,
+                                          const std::vector<std::size_t>& features);
 /// Adds up scores and labels of records (ScoreSums). `scores` writes those of a batch. A person counts once, by the
 /// means of what its records add.
 [[nodiscard]] Secret<Counts> sum_scores(Stream& stream, const std::function<void(const Batch&, Vector&)>& scores);
