@@ -61,6 +61,7 @@ DEVIATIONS["PrivateClassifier"] = DEVIATIONS["PrivateLogisticRegression"] = {
 
 
 LOST_BY_FEW = 20  # points that noise may cost a first call, from which on it often hides the units of some columns
+NO_UNITS = "features: nothing shows their units"  # in the note on columns that stay as they are
 ONE_SIZE = "all values of some features are of one size"  # in the note on columns whose deviations histograms have not shown
 #: Options that fix what a model's numbers mean: a run that goes on from a model keeps those of its first run.
 UNITS = ("standardise", "norm", "label-size")
@@ -318,6 +319,10 @@ class PrivateEstimator(BaseEstimator):
                 self._keep(run)
                 self._learned_from = len(y) + (self._learned_from if "start" in learning else 0)
                 self._account(run, self._paid if going_on else [])
+        if not going_on and any(NO_UNITS in note for note in self.summary_["notes"]):
+            warnings.warn("nothing shows the units of the features, which are taken as they are: where these are not about 0 with deviation 1, noise "
+                          "can hide all that they tell. Public limits of the features say them: options={'ranges': FILE}.", ConvergenceWarning,
+                          stacklevel=3)
         if begins:
             self._warn_of_units()
         return self

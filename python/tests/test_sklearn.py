@@ -291,6 +291,17 @@ class Use(PythonCase):
             model.partial_fit(z * [1, 1, 0.01, 1, 1] + [0, 0, 50, 0, 0], y)
         self.assertLess(model.score(z * [1, 1, 0.01, 1, 1] + [0, 0, 50, 0, 0], y), 0.95)
 
+    def test_units_that_nothing_shows_are_warned_of(self):
+        """Laplace noise releases none. Beside an intercept tiny features were taken for standardised ones, and nothing was learned."""
+        draw = np.random.default_rng(1)
+        x = draw.normal(size=(600, 3))
+        y = np.where(x[:, 0] - x[:, 1] > 0, 1, -1)
+        with self.assertWarnsRegex(ConvergenceWarning, "nothing shows the units of the features"):
+            PrivateLogisticRegression(4, delta=0, options=SEEDED).fit(x * [1000, 1, 0.01], y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ConvergenceWarning)
+            self.assertGreater(PrivateLogisticRegression(1.5, options=SEEDED).fit(x * 0.001, y).score(x * 0.001, y), 0.8)
+
     def test_a_stream_goes_on_where_features_keep_their_units(self):
         whole = PrivateLogisticRegression(None, options={"tuning": "off", "step": 0.1}).partial_fit(self.x, self.y, classes=[-1, 1])
         first = whole.coef_.copy()

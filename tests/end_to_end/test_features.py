@@ -338,6 +338,11 @@ class Features(HistogramCase):
         privacy = self.summary_in("run")["privacy"]
         self.assertAlmostEqual(privacy["mu"], 0.35, delta=1e-12)
         self.assertAlmostEqual(privacy["ledger"]["record_epsilon"], privacy["record_epsilon"], delta=1e-9)
+        lines = (self.folder / "data.csv").read_text().splitlines()
+        self.write("data.csv", "\n".join([lines[0], *(",".join([*(f"{float(each) / 1000:.6f}" for each in row[:3]), row[3]])
+                                                      for row in (line.split(",") for line in lines[1:]))]) + "\n")
+        result = self.good(1, [*self.words, "--mechanism", "gaussian", "--mu", 0.35, "--noise-key", "seed", "--output", "tiny"])
+        self.assertIn("standardise values:", " ".join(chosen(result)), "beside the constant of an intercept their norm is that of one scale")
 
     def test_histograms_tell_more_of_scales_than_norms(self):
         """Where they cost little they are asked: the norm of a typical record is that of one scale, and one feature is far from 0."""

@@ -118,13 +118,22 @@ void SettingsByRule::take_exact_sizes(std::int64_t most_records) {
       method_.own_means ? sizes->largest_share * std::sqrt(static_cast<double>(most_records)) : sizes->largest;
 }
 
-/// Whether norms are counted with the constant of an intercept: one that the user gave.
+/// Whether the constant of an intercept is a part of norms that are measured: one that the user gave.
 bool SettingsByRule::counts_constant() const {
   return config().model.intercept() && config().given("intercept");
 }
 
+/// Makes norms of features those of records: lower ends of bins, of which the constant may move one to the next.
+void SettingsByRule::add_constant(TypicalNorms& norms) {
+  const auto lower_end = [](double norm) { return std::exp2(std::floor(std::log2(norm))); };
+  norm_of_features_ = norms.l2;
+  if (norms.l2) norms.l2 = lower_end(std::hypot(*norms.l2, 1));
+  if (norms.l1) norms.l1 = lower_end(*norms.l1 + 1);
+}
+
 void SettingsByRule::release_norms(double share, std::int64_t most_records) {
   const TunedConfig& config = this->config();
+  const bool with_constant = counts_constant() && !config.data.person.empty();  // one for each record of a person
   const bool labels = run_.loss->depends_on_label_size();
   const ChargeKind noise = config.privacy.mechanism_row().charge;
   HistogramFacts facts{.name = asks_gradients() ? "histogram of gradient norms"
@@ -145,7 +154,7 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records) {
         counts.push_back(count_gradients(*stream, histogram, *model, point, config.privacy.person_mean));
         continue;
       }
-      counts.push_back(count_norms(*stream, histogram, counts_constant(), config.privacy.person_mean));
+      counts.push_back(count_norms(*stream, histogram, with_constant, config.privacy.person_mean));
     }
   });
   const Vector variances = variances_of(run_.agreement, *run_.inputs.layout, config.privacy, facts);
@@ -172,6 +181,7 @@ void SettingsByRule::release_norms(double share, std::int64_t most_records) {
         "and holds less than half of the records. --norm says it, and a larger --scale-share shows it",
         *norms.l2));
   }
+  if (counts_constant() && !with_constant && !asks_gradients()) add_constant(norms);
   settle_intercept(norms);
   take_norms(share, norms);
 }
@@ -181,7 +191,8 @@ bool SettingsByRule::norms_speak_of_one_scale(const std::optional<std::int64_t>&
   const TunedConfig& config = this->config();
   choose_norms(most_records);
   if (config.norm.empty()) return false;
-  return may_have_one_scale(config.norm.front(), run_.inputs.dataset.shape.features, config.model.intercept());
+  return may_have_one_scale({config.norm.front(), norm_of_features_}, run_.inputs.dataset.shape.features,
+                            config.model.intercept());
 }
 
 /// All ranks have the same bits. Four digits can be typed. What the user gave stands.

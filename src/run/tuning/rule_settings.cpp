@@ -126,11 +126,6 @@ double part_of_one_scale(double norm, std::size_t features, bool intercept) {
   return norm / std::sqrt(static_cast<double>(features + (intercept ? 1 : 0)));
 }
 
-/// Whether a norm that may be of features of one scale is hardly longer than an intercept's constant, which hides them.
-bool is_of_constant_alone(double norm, std::size_t features) {
-  return norm * norm - 1 < std::pow(least_part_beside_constant, 2) * static_cast<double>(features);
-}
-
 }  // namespace
 
 bool may_correlate(const TunedConfig& config) {
@@ -140,8 +135,12 @@ bool may_correlate(const TunedConfig& config) {
   return config.correlation == CorrelationChoice::two_buffers || !(privacy.budget && privacy.budget_of_client);
 }
 
-bool may_have_one_scale(double norm, std::size_t features, bool intercept) {
-  const double part = part_of_one_scale(norm, features, intercept);
+bool may_have_one_scale(const NormOfRecords& norm, std::size_t features, bool intercept) {
+  if (intercept) {
+    const double of_features = norm.of_features.value_or(std::sqrt(std::max(norm.whole * norm.whole - 1, 0.0)));
+    if (part_of_one_scale(of_features, features, false) < least_part_beside_constant) return false;
+  }
+  const double part = part_of_one_scale(norm.whole, features, intercept);
   return part >= least_part_of_one_scale && part <= greatest_part_of_one_scale;
 }
 
@@ -296,7 +295,8 @@ std::string why_loss_is_unknown(const TunedConfig& config, const RuleFacts& fact
   return "";
 }
 
-std::string why_units_are_unknown(const TunedConfig& config, const RuleFacts& facts, const DataShape& shape) {
+std::string why_units_are_unknown(const TunedConfig& config, const RuleFacts& facts,
+                                  const std::optional<double>& norm_of_features, const DataShape& shape) {
   const DataSettings& data = config.data;
   if (!data.ranges.empty()) {
     return "values may fill little of their ranges. --standardise says means and deviations, where these are public";
@@ -309,8 +309,7 @@ std::string why_units_are_unknown(const TunedConfig& config, const RuleFacts& fa
   }
   const bool are_alike = shape.sparse && config.privacy.protects();
   const bool may_have_units = !config.kept_features && data.keeps_units() && !are_alike && !is_synthetic(data.source);
-  const bool shown = facts.norm && may_have_one_scale(*facts.norm, shape.features, intercept) &&
-                     !(intercept && is_of_constant_alone(*facts.norm, shape.features));
+  const bool shown = facts.norm && may_have_one_scale({*facts.norm, norm_of_features}, shape.features, intercept);
   if (may_have_units && !shown) {
     return "features may have units of their own. --standardise says them";
   }

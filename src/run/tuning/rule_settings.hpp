@@ -61,12 +61,17 @@ inline constexpr double signal_of_whole_rounds_of_networks = 0.15;  ///< whose n
 /// Whether the rule may choose them.
 [[nodiscard]] bool may_take_whole_rounds(const TunedConfig& config, std::optional<std::int64_t> most_records);
 
-/// Whether records of this typical norm, an intercept's constant among it, may have features of one scale.
-[[nodiscard]] bool may_have_one_scale(double norm, std::size_t features, bool intercept);
+/// The norm of a typical record.
+struct NormOfRecords {
+  double whole = 0;                        ///< with an intercept's constant
+  std::optional<double> of_features = {};  ///< none: what the constant leaves of the whole
+};
+/// Whether records of this norm may have features of one scale.
+[[nodiscard]] bool may_have_one_scale(const NormOfRecords& norm, std::size_t features, bool intercept);
 
 /// Why features may have units that steps of one length suit badly, and what to do; empty if they have none.
 [[nodiscard]] std::string why_units_are_unknown(const TunedConfig& config, const RuleFacts& facts,
-                                                const DataShape& shape);
+                                                const std::optional<double>& norm_of_features, const DataShape& shape);
 
 /// Why nobody can tell what a tuned run will lose to noise, whatever the noise and the sizes of values, and what to do;
 /// empty if somebody can.

@@ -184,7 +184,8 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   std::vector<TunedValue> values = tuned_values(config, facts, rule, method_.own_choices(rule), method_.steps);
   for (TunedValue& each : values) keep_in_range(each);
   tuning_.signal_to_noise = signal_to_noise(facts, rule);
-  if (!histograms_show_one_scale_) why_units_ = why_units_are_unknown(config, facts, run_.inputs.dataset.shape);
+  if (!histograms_show_one_scale_)
+    why_units_ = why_units_are_unknown(config, facts, norm_of_features_, run_.inputs.dataset.shape);
   const std::string outlook = outlook_of(facts, model->dimension());
   std::optional<JoiningFacts> joining;
   if (why_sizes_are_unknown().empty()) {

@@ -57,6 +57,7 @@ class SettingsByRule {
   void release_norms(double share, std::int64_t most_records);
   void take_exact_sizes(std::int64_t most_records);
   [[nodiscard]] bool counts_constant() const;
+  void add_constant(TypicalNorms& norms);
   [[nodiscard]] bool asks_gradients() const;
   [[nodiscard]] bool may_ask_gradients(const std::optional<std::int64_t>& most_records) const;
   [[nodiscard]] std::unique_ptr<Model> asked_model() const;
@@ -74,7 +75,8 @@ class SettingsByRule {
   Tuning tuning_;
   std::optional<TunedValue> start_;  ///< by released shares of classes
   bool has_chosen_norms_ = false;
-  bool has_deviations_ = false;  ///< of labels, which are numbers in such units
+  std::optional<double> norm_of_features_;  ///< of a typical record, where the norm has an intercept's constant
+  bool has_deviations_ = false;             ///< of labels, which are numbers in such units
   bool labels_are_guessed_ = false;
   bool histograms_show_one_scale_ = false;  ///< of features, which stay as they are
   std::string why_units_;                   ///< why_units_are_unknown(), once the rule has its settings
