@@ -62,9 +62,7 @@ struct LossTraits {
   /// Whether the unit or usual_slope depends on the size of labels; never for a loss that classifies.
   bool depends_on_label_size = true;
   Deviance* deviance = nullptr;  ///< that half of the loss stands for; null for a loss of no such family
-
-  // Further facts of a loss with a second derivative:
-  double most_curvature = 0;  ///< sup ∂²ℓ/∂s² over all scores: the curvature of a quadratic majoriser
+  double most_curvature = 0;  ///< sup ∂²ℓ/∂s² over all scores, of a loss that has it: that of a quadratic majoriser
   double most_slope = std::numeric_limits<double>::infinity();  ///< sup |∂ℓ/∂s| over all scores
   /// Whether the score of least mean loss is a parameter of the labels' distribution (mean, log-odds, expectile), so
   /// that `starling infer` can give intervals for the parameter.
@@ -88,6 +86,10 @@ class Loss {
   }
   [[nodiscard]] bool depends_on_label_size() const { return traits_.depends_on_label_size && !classifies(); }
   [[nodiscard]] Deviance* deviance() const { return traits_.deviance; }
+  [[nodiscard]] double most_slope() const { return traits_.most_slope; }
+  [[nodiscard]] bool is_symmetric() const { return traits_.is_symmetric; }
+  /// Whether scores predict the labels themselves, and another part of them than their middle, such as a quantile.
+  [[nodiscard]] bool predicts_tail() const { return link() == Link::identity && !is_symmetric(); }
   /// |∂ℓ/∂s| of a typical record, for labels whose typical size is `label`; none: that at a score of 0. The clip of
   /// `--tuning` is measured by it.
   [[nodiscard]] virtual std::optional<double> usual_slope(double /*label*/) const { return std::nullopt; }
@@ -128,9 +130,7 @@ class CurvedLoss : public Loss {
   /// ∂²ℓ/∂s² of a typical record near the minimum, for labels whose typical size is `label`.
   [[nodiscard]] virtual double usual_curvature(double /*label*/) const { return 0.8 * most_curvature(); }
   [[nodiscard]] double most_curvature() const { return traits_.most_curvature; }
-  [[nodiscard]] double most_slope() const { return traits_.most_slope; }
   [[nodiscard]] bool has_estimand() const { return traits_.has_estimand; }
-  [[nodiscard]] bool is_symmetric() const { return traits_.is_symmetric; }
   [[nodiscard]] Likelihood likelihood() const { return traits_.likelihood; }
 };
 

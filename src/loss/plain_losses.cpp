@@ -20,6 +20,7 @@ class Hinge final : public Member<Hinge, Binary<Loss>> {
 /// |s − y|; at the kink the subgradient is 0.
 class Absolute final : public Member<Absolute, Regression<Loss>> {
  public:
+  Absolute() : Member({.most_slope = 1, .is_symmetric = true}) {}
   [[nodiscard]] double value(View scores, double label) const override { return std::abs(scores[0] - label); }
   void derivative(View scores, double label, MutableView derivative) const override {
     derivative[0] = scores[0] > label ? 1 : scores[0] < label ? -1 : 0;
@@ -30,7 +31,8 @@ class Absolute final : public Member<Absolute, Regression<Loss>> {
 /// τ-quantile. At the kink the subgradient is 0.
 class Quantile final : public Member<Quantile, Regression<Loss>> {
  public:
-  explicit Quantile(double tau) : tau_(tau) {}
+  explicit Quantile(double tau)
+      : Member({.most_slope = std::max(tau, 1 - tau), .is_symmetric = tau == 0.5}), tau_(tau) {}
   [[nodiscard]] double value(View scores, double label) const override {
     const double above = label - scores[0];
     return above > 0 ? tau_ * above : (tau_ - 1) * above;

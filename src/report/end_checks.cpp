@@ -97,7 +97,20 @@ Note constant_class(const EndOfRun& run) {
       run.protects ? ", a larger price" : "");
 }
 
+/// Likewise of a loss that predicts another part of labels than their middle.
+Note constant_tail(const EndOfRun& run) {
+  const RunScores& scores = run.summary.get<RunScores>();
+  const double loss = scores.test->loss / static_cast<double>(scores.test->records);
+  if (loss < *scores.constant_loss) return std::nullopt;
+  return fmt::format(
+      "the models are no better on --test than the best constant answer (a mean loss of {:.4g}, and of {:.4g}): {}take "
+      "more records, more passes{} or fewer features",
+      loss, *scores.constant_loss, run.scaled ? "" : "give features and label one scale (--standardise, --ranges), or ",
+      run.protects ? ", a larger price" : "");
+}
+
 Note constant_number(const EndOfRun& run) {
+  if (run.summary.learned && run.summary.get<RunScores>().constant_loss) return constant_tail(run);
   const auto* const metrics = run.summary.find<TestMetrics>();
   if (!run.summary.learned || metrics == nullptr || !metrics->regression || !(metrics->regression->r2 <= 0))
     return std::nullopt;

@@ -105,9 +105,11 @@ struct RunScores {
   std::optional<double> last_loss;     ///< mean progressive loss of the last tenth of the recorded history
   std::optional<Score> test;           ///< sum over clients' final models on --test
   std::optional<double> larger_class;  ///< accuracy on --test of always answering its most frequent class
-  std::optional<double> objective;     ///< penalised sum of losses at a model that minimises it
-  std::optional<double> mse;           ///< progressive mean squared error, where that is the loss
-  std::optional<double> auc;           ///< progressive, of two classes
+  /// Mean loss on --test of its best constant answer, of a loss that predicts another part of labels than their middle.
+  std::optional<double> constant_loss;
+  std::optional<double> objective;  ///< penalised sum of losses at a model that minimises it
+  std::optional<double> mse;        ///< progressive mean squared error, where that is the loss
+  std::optional<double> auc;        ///< progressive, of two classes
 };
 
 /// Disagreement between clients, and the mass of push-sum.

@@ -550,7 +550,7 @@ class Features(HistogramCase):
         self.assertGreaterEqual(accuracy["ranges"], accuracy["plain"])
 
     def predictions(self, run, source):
-        self.succeeded(self.run_alone(["predict", run, "--source", source, "--output", "predictions.csv"]))
+        self.succeeded(self.run_alone(["predict", run, "--source", source, "--output", "predictions.csv", "--force"]))
         return [float(line.split(",")[1]) for line in (self.folder / "predictions.csv").read_text().splitlines()[1:]]
 
     def test_features_that_are_not_found_are_dropped_one_by_one(self):
@@ -614,6 +614,60 @@ class Features(HistogramCase):
         self.assertIn("no feature is learned from", result.err)
         self.assertIn("too few at this price to show how large labels are", result.err)
         self.assertIsNone(self.summary_in("run")["privacy"]["norms"])
+
+    def shifted(self, records, place, size, seed):
+        """Three features, and labels `place` + `size` times their sum with noise."""
+        draw = random.Random(seed)
+        lines = []
+        for _ in range(records):
+            own = [draw.gauss(0, 1) for _ in range(3)]
+            lines.append(",".join(f"{each!r}" for each in (*own, place + size * (sum(own) + draw.gauss(0, 1)))))
+        return "a,b,c,y\n" + "\n".join(lines) + "\n"
+
+    def test_losses_of_numbers_suit_labels_of_any_units(self):
+        """Far from 0, tiny, and as they are: no loss is worse than a constant, which has about 1.6 (huber) to 2 times the loss."""
+        for place, size in ((0, 1), (400, 5), (-1e-5, 1e-6)):
+            self.write("data.csv", self.shifted(3000, place, size, 1))
+            self.write("test.csv", self.shifted(1000, place, size, 2))
+            labels = [float(line.split(",")[-1]) for line in (self.folder / "test.csv").read_text().splitlines()[1:]]
+            for loss, tau in (("huber", 0.5), ("absolute", 0.5), ("quantile:0.8", 0.8)):
+                with self.subTest(loss, place=place):
+                    output = f"{loss.partition(':')[0]}-{place}"
+                    result = self.good(1, [*self.words, "--loss", loss, "--mechanism", "gaussian", "--total-epsilon", 2, "--noise-key", "seed",
+                                           "--test", "test.csv", "--output", output])
+                    self.assertEqual("counts in are deviations of labels" in result.err, loss == "huber", result.err)
+                    self.assertEqual("predicts no middle of labels" in result.err, tau != 0.5, result.err)
+                    self.assertEqual([note for note in self.summary_in(output)["notes"] if "no better on --test" in note], [])
+
+                    def lost(scores):
+                        return sum((label - score) * (tau if label > score else tau - 1) for label, score in zip(labels, scores))
+
+                    best = lost([sorted(labels)[int(tau * len(labels))]] * len(labels))
+                    self.assertLess(lost(self.predictions(output, "test.csv")), 0.65 * best)
+                    constant = self.summary_in(output)["metrics"].get("constant_loss")
+                    self.assertEqual(constant is None, tau == 0.5)
+
+    def test_few_records_with_labels_far_from_zero(self):
+        """An answer that is far off says so, and none is further than noise in the constant takes it."""
+        self.write("data.csv", self.shifted(300, 200, 7, 1))
+        self.write("test.csv", self.shifted(1000, 200, 7, 2))
+        for loss in ("huber", "absolute", "quantile:0.8"):
+            with self.subTest(loss):
+                output = loss.partition(":")[0]
+                result = self.good(1, [*self.words, "--loss", loss, "--mechanism", "gaussian", "--total-epsilon", 1, "--noise-key", "seed",
+                                       "--test", "test.csv", "--output", output])
+                self.assertIn("what is lost cannot be foretold", result.err)
+                metrics = self.summary_in(output)["metrics"]
+                self.assertLess(metrics["test"]["rmse"], 40)
+                if loss.startswith("quantile"):
+                    worse = metrics["test_loss"] >= metrics["constant_loss"]
+                    self.assertEqual(any("than the best constant answer" in note for note in self.summary_in(output)["notes"]), worse)
+
+    def test_labels_smaller_than_histograms_show(self):
+        self.write("data.csv", self.shifted(1500, 0, 1e-9, 1))
+        result = self.good(1, [*self.words, "--loss", "squared", "--mechanism", "gaussian", "--total-epsilon", 2, "--noise-key", "seed", "--output", "run"])
+        self.assertIn("labels are too small for histograms to show how small", result.err)
+        self.assertIn("what is lost cannot be foretold: the constants of labels are a guess", result.err)
 
     def rare(self, records, intercept=-6.0, seed=1):
         """Ten features in their own units and a class that few records have, of clients of unequal size, and held-out records."""

@@ -83,6 +83,15 @@ const std::vector<Case>& cases() {
          s.add(TestMetrics{100, std::nullopt, RegressionMetrics{-15.53, 4, 3}});
        },
        "the mean of its labels (R2 = -1.55e+03 %)"},
+      {"constant number", "omd",
+       [](Summary& s) {
+         s.classifies = false;
+         s.part<RunScores>().larger_class.reset();
+         s.part<RunScores>().constant_loss = 0.1;
+         s.part<RunScores>().test->loss = 10.1;
+         s.add(TestMetrics{100, std::nullopt, RegressionMetrics{0.5, 4, 3}});
+       },
+       "no better on --test than the best constant answer (a mean loss of 0.101, and of 0.1)"},
       {"unseen number", "fedavg",
        [](Summary& s) {
          s.classifies = false;

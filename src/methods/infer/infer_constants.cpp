@@ -54,7 +54,6 @@ TunedMethod InferMethod::method_of_constants() {
           .own_means = false,
           .infers = true,
           .looks_within = true,
-          .counts_in_deviations = true,
           .norms = ReleasePath::infer_range,
           .features = ReleasePath::infer_feature,
           .facts =

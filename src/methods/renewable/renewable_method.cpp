@@ -118,7 +118,6 @@ TunedMethod RenewableMethod::method_of_constants() {
           .may_penalise = false,
           .own_means = false,
           .looks_within = true,
-          .counts_in_deviations = true,
           .norms = ReleasePath::renewable_norm,
           .features = ReleasePath::renewable_feature,
           .facts =

@@ -157,12 +157,12 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
 /// clip is as wide as the steepest slope, which clips no record of typical norm. Of labels in deviations the far ones
 /// tell less than the noise that they cost, where there is much.
 double clip_widening(const RuleFacts& facts, const LearningRule& rule) {
-  const bool has_range = are_odds(facts, rule) || facts.labels_in_deviations;
+  const bool has_range = are_odds(facts, rule) || facts.has_far_labels;
   if (!has_range || facts.noise != ChargeKind::gaussian || facts.constant_alone) return 1;
   const double excess =
       (signal_to_noise(facts, rule) - signal_of_some_cost) / (signal_of_little_cost - signal_of_some_cost);
-  const double least = facts.labels_in_deviations ? least_part_of_label : least_widening;
-  return std::lerp(least, facts.labels_in_deviations ? 1 : 2, std::clamp(excess, 0.0, 1.0));
+  const double least = facts.has_far_labels ? least_part_of_label : least_widening;
+  return std::lerp(least, facts.has_far_labels ? 1 : 2, std::clamp(excess, 0.0, 1.0));
 }
 
 void check_facts(const RuleFacts& facts) {

@@ -39,9 +39,9 @@ struct RuleFacts {
   double slope = 0.5;  ///< |ℓ'| of a record whose classes are even, or of a typical label at a score of 0
   double unit = 1;     ///< u (Loss::unit_of_scores)
   bool classifies = true;
-  bool constant_alone = false;        ///< whether the model learns no feature, so that no record is longer than others
-  bool in_logarithms = false;         ///< whether scores are logarithms of means
-  bool labels_in_deviations = false;  ///< whether labels are standardised numbers
+  bool constant_alone = false;  ///< whether the model learns no feature, so that no record is longer than others
+  bool in_logarithms = false;   ///< whether scores are logarithms of means
+  bool has_far_labels = false;  ///< whether labels are standardised numbers whose slopes grow with their distance
   /// sup ℓ'' of a loss whose slope has no bound, where nothing clips gradients: a step is stable then if it is no
   /// longer than 1/(ℓ'' R²), and than 1/(ℓ'' Q²/m) for a batch that has a record of the largest norm Q. None: gradients
   /// are bounded.

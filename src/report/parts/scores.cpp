@@ -29,6 +29,7 @@ Json metrics_json(const Summary& summary) {
   Json metrics = Json::object();
   if (scores.test) {
     metrics["test_loss"] = number_json(mean(scores.test->loss, scores.test->records));
+    if (scores.constant_loss) metrics["constant_loss"] = number_json(*scores.constant_loss);
     if (summary.classifies) {
       if (scores.larger_class) metrics["larger_class"] = number_json(*scores.larger_class);
       metrics["test_accuracy"] = number_json(mean(static_cast<double>(scores.test->correct), scores.test->records));

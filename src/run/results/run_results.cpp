@@ -65,6 +65,31 @@ double share_of_larger_class(const Batch& records) {
   return static_cast<double>(most) / static_cast<double>(records.size());
 }
 
+/// The least mean loss of a constant score. Losses are convex.
+double loss_of_constant(const Loss& loss, const Batch& records) {
+  constexpr int halvings = 60;
+  const auto total = [&](double score) {
+    double sum = 0;
+    for (std::size_t i = 0; i < records.size(); ++i) sum += loss.value(View(&score, 1), records.label(i));
+    return sum;
+  };
+  double low = records.label(0);
+  double high = low;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    low = std::min(low, records.label(i));
+    high = std::max(high, records.label(i));
+  }
+  for (int i = 0; i < halvings; ++i) {
+    const double third = (high - low) / 3;
+    if (total(low + third) < total(high - third)) {
+      high -= third;
+    } else {
+      low += third;
+    }
+  }
+  return total((low + high) / 2) / static_cast<double>(records.size());
+}
+
 /// The round after which a budget ends learning, where that is known; notes it. **Collective.**
 std::optional<Round> end_of_learning(const BegunRun& begun, Round rounds) {
   if (begun.privacy == nullptr) return std::nullopt;
@@ -173,7 +198,11 @@ void add_test_metrics(const RunContext& run, Summary& summary, const std::option
   RunScores& scores = summary.part<RunScores>();
   if (scores.test && summary.classifies && run.inputs.test->size() > 0)
     scores.larger_class = share_of_larger_class(*run.inputs.test);
-  if (model && prediction_form(*model)) summary.add(metrics_of(*model, *run.inputs.test));
+  if (!model || !prediction_form(*model)) return;
+  summary.add(metrics_of(*model, *run.inputs.test));
+  const std::unique_ptr<Loss> loss = loss_table().make(model->loss);
+  if (scores.test && loss->predicts_tail() && run.inputs.test->size() > 0)
+    scores.constant_loss = loss_of_constant(*loss, *run.inputs.test);
 }
 
 /// Noise is multiplied with the models that have it.

@@ -38,7 +38,7 @@ std::optional<TunedValue> take_constants(const TunedMethod& method, const Tuning
     read_again();
   }
   if (run.first_rank()) print_tuning({*chosen}, "");
-  if (features.standardises_labels() && method.counts_in_deviations) {
+  if (features.standardises_labels() && has_parameter(config.loss, "c")) {
     run.notes.push_back(
         fmt::format("labels are standardised by released constants: what --loss {} counts in are deviations of labels. "
                     "--feature-share 0 leaves all columns as they are",

@@ -157,7 +157,7 @@ std::vector<TunedValue> SettingsByRule::values_of_rule(const std::optional<std::
   const std::unique_ptr<Model> model = make_model(config.model, *run_.loss, run_.inputs.dataset.shape);
   RuleFacts facts = method_.facts(most_records, model->dimension());
   if (config.plain_fit && !config.given("l2")) facts.l2 = config.plain_fit->l2;
-  facts.labels_in_deviations = has_deviations_;
+  facts.has_far_labels = has_deviations_ && std::isinf(run_.loss->most_slope());
   if (config.kept_features && !config.model.is_network()) {
     // Noise in parameters of features that are dropped moves no score.
     facts.dimension = std::max<std::size_t>(
@@ -249,6 +249,9 @@ std::string SettingsByRule::outlook_of(const RuleFacts& facts, std::size_t param
                  .feature_share = {}};
   if (config.kept_features) loss.feature_share = config.privacy.feature_share;
   if (loss.unknown.empty()) loss.unknown = why_sizes_are_unknown();
+  if (loss.unknown.empty() && run_.loss->predicts_tail())
+    loss.unknown =
+        fmt::format("--loss {} predicts no middle of labels, of whose variance a share could be counted", config.loss);
   tuning_.most_lost = most_lost(loss);
   return loss_outlook(loss);
 }
@@ -323,7 +326,7 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
     return;
   }
   config().kept_features = features.kept();
-  has_deviations_ = features.scales_labels();
+  has_deviations_ = features.standardises_labels();
   if (has_deviations_) config().label_size = 1;
   labels_are_guessed_ = features.guesses_labels();
   has_means_ = features.has_means();

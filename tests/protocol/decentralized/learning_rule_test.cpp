@@ -86,7 +86,7 @@ TEST(LearningRule, ClipsMoreOfLabelsInDeviationsWhereThereIsMuchNoise) {
   const double signal = signal_to_noise(facts, learning_rule(facts));
   const LearningRule plain = learning_rule(facts);
   EXPECT_EQ(plain.clip, 2) << "labels of some size";
-  facts.labels_in_deviations = true;
+  facts.has_far_labels = true;
   for (const auto& [of, clip] : {std::pair{1.0, 1.0}, {10.0, 1.0}, {17.5, 1.5}, {25.0, 2.0}, {90.0, 2.0}}) {
     facts.price = 0.268 * of / signal;
     EXPECT_NEAR(learning_rule(facts).clip, clip, 1e-9) << of;

@@ -40,8 +40,10 @@ constexpr double part_of_label_window = 0.4;  ///< of all records, that a window
 constexpr double means_of_one_size = 4;       ///< deviations; values that lie evenly in one octave have 5.2
 constexpr double least_seen_of_range = 0.04;  ///< deviation of labels that fill more than one bin of 1/16
 constexpr double least_of_guess = 2;          ///< deviations of a window in which labels may be
-constexpr double label_noise = 1.0 / 16;      ///< in records of all clients, with which labels are seen
-constexpr double class_noise = 1.0 / 64;      ///< likewise classes
+/// End of a range of labels that reaches into no octave but the lowest, with zeros.
+constexpr double smallest_seen = 0x1.8p-19;
+constexpr double label_noise = 1.0 / 16;                   ///< in records of all clients, with which labels are seen
+constexpr double class_noise = 1.0 / 64;                   ///< likewise classes
 constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms have 103 MB
 
 }  // namespace
@@ -355,24 +357,18 @@ std::optional<TunedValue> FeatureRelease::exact(std::int64_t most_records) {
                         moments.is_flag ? std::max(moments.mean, 1 - moments.mean) : 0};
   };
   for (std::size_t j = 0; j < found_.columns.count(); ++j) found_.sights.push_back(sight(all[j]));
-  if (const FeatureSight label = sight(all.back());
-      has_numbers() && !config_.label_size && label.kind == FeatureSight::Kind::values) {
+  if (const FeatureSight label = sight(all.back()); has_label() && label.kind == FeatureSight::Kind::values) {
     found_.label = label;
-    if (!has_label()) found_.label->moments.deviation = 1;
   }
   note(note_of_dropped(found_, false));
   return value_of();
 }
 
-/// Whether labels are numbers: a loss of them depends on their distance from scores, so that both may be shifted.
-bool FeatureRelease::has_numbers() const {
-  return run_.loss != nullptr && !config_.model.own && !run_.loss->classifies() && run_.loss->link() != Link::log;
-}
-
+/// Whether labels are to be standardised: a loss of numbers depends on their distance from scores alone, so that both
+/// may be shifted and scaled.
 bool FeatureRelease::has_label() const {
-  const CurvedLoss* const loss = run_.loss == nullptr ? nullptr : run_.loss->curved();
-  const bool same_in_all_units = loss != nullptr && loss->likelihood() == Likelihood::up_to_scale;
-  return (same_in_all_units || method_.counts_in_deviations) && has_numbers() && !config_.label_size;
+  return run_.loss != nullptr && !config_.model.own && !run_.loss->classifies() && run_.loss->link() != Link::log &&
+         !config_.label_size;
 }
 
 void FeatureRelease::take_classes(Vector counts, double noise) {
@@ -440,6 +436,11 @@ void FeatureRelease::take_found(const std::vector<FeatureSight*>& seen, const st
       run_.notes.emplace_back(
           "labels fill too little of their range to show how large they are: the constants of labels are a guess. A "
           "narrower range in --ranges says them and costs nothing");
+    } else if (std::max(-ranges[k].low, ranges[k].high) <= smallest_seen) {
+      guesses_labels_ = true;
+      run_.notes.emplace_back(
+          "labels are too small for histograms to show how small: the constants of labels are a guess. Give them in "
+          "a smaller unit, so that they are larger numbers");
     }
     if (found) sight.moments = *found;
   }

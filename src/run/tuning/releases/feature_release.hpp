@@ -51,8 +51,6 @@ class FeatureRelease {
   [[nodiscard]] bool standardises_labels() const { return found_.label.has_value(); }
   /// The start by shares of the classes, where these were counted.
   [[nodiscard]] const std::optional<TunedValue>& start() const { return start_; }
-  /// Whether labels that are standardised have a deviation of 1 then, and not only a mean of 0.
-  [[nodiscard]] bool scales_labels() const { return found_.label.has_value() && has_label(); }
   /// The part of the feature columns of which histograms, or means within ranges, do not show how values differ.
   [[nodiscard]] double unresolved() const { return unresolved_; }
   /// Whether means within ranges were released in place of histograms.
@@ -76,7 +74,6 @@ class FeatureRelease {
   [[nodiscard]] std::optional<Vector> counts_of(HistogramFacts facts, std::size_t weight);
   [[nodiscard]] std::optional<TunedValue> exact(std::int64_t most_records);
   [[nodiscard]] bool has_label() const;
-  [[nodiscard]] bool has_numbers() const;
   void take_label(View summed, double noise);
   void take_found(const std::vector<FeatureSight*>& seen, const std::vector<std::size_t>& columns,
                   const std::vector<ValueRange>& ranges, const RangeCounts& counts);

@@ -54,8 +54,7 @@ struct TunedMethod {
   /// Whether coefficients are wanted with intervals, and not answers: nothing is clipped then.
   bool infers = false;
   bool looks_within = false;  ///< whether columns have second histograms, within the ranges that they were found in
-  bool counts_in_deviations = false;  ///< whether losses of numbers count in deviations of labels
-  ReleasePath norms;                  ///< the paths by which histograms of norms and of features leave a client
+  ReleasePath norms;          ///< the paths by which histograms of norms and of features leave a client
   ReleasePath features;
   /// The facts of the rule. `most_records` is that of all clients, `parameters` the model's.
   std::function<RuleFacts(std::optional<std::int64_t> most_records, std::size_t parameters)> facts;
