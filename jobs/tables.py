@@ -61,6 +61,15 @@ def rounded(low, high):
     return low, high if high > low else 0.0
 
 
+def price_of(options, epsilon):
+    """Words of a run at this price; None is no noise, which has nothing to share."""
+    words = ["--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon] if epsilon else ["--mechanism", "none"]
+    words += ["--trust", options.trust] if epsilon and options.trust else []
+    for option, share in (("--feature-share", options.feature_share), ("--score-share", options.score_share)):
+        words += [option, share] if share == 0 or (share and epsilon) else []
+    return words
+
+
 class Study:
     def __init__(self, starling, scratch, options):
         self.starling, self.scratch, self.options, self.outlooks = starling, scratch, options, experiment.Outlooks()
@@ -93,9 +102,6 @@ class Study:
         if self.options.hidden:
             scores = 1 if table.kind == "two" else table.classes
             words += ["--model", f"mlp:{table.rows.shape[1]}-{self.options.hidden}-{scores}"]
-        for option in ("feature-share", "score-share"):
-            value = getattr(self.options, option.replace("-", "_"))
-            words += [] if value is None else [f"--{option}", value]
         return words + (self.ranges(table) if self.options.ranges else self.exact(table) if self.options.exact else [])
 
     def run(self, table, words, epsilon, seed):
@@ -104,9 +110,7 @@ class Study:
         whether it named --ranges as what would show constants); None is no noise."""
         from tables_parts import slope_of_labels
         label = f"{table.name}-{epsilon}-{seed}"
-        price = ["--mechanism", "gaussian", "--delta", DELTA, "--total-epsilon", epsilon] if epsilon else ["--mechanism", "none"]
-        price += ["--trust", self.options.trust] if epsilon and self.options.trust else []
-        summary = self.runs.run(label, [*words, *price, "--seed", seed])
+        summary = self.runs.run(label, [*words, *price_of(self.options, epsilon), "--seed", seed])
         slope = None
         if table.kind == "two":
             slope = slope_of_labels(self.runs.scores(label, self.scratch / f"{table.name}-test.csv"), table.test_labels)
@@ -198,6 +202,8 @@ def beside_the_bracket(lines, constants):
     others = [line for line in lines if constants != "ranges" and not line["enough"]]
     for epsilon, points in POINTS[constants].items():
         mine = [line for line in lines if line["epsilon"] == epsilon and line not in others]
+        if not mine:
+            continue
         missed = [f"{line['table']} {shown(line['mean'])} [{shown(line['allowed'])}]" for line in mine
                   if line["mean"] < line["allowed"] - points[line["kind"] == "numbers"]]
         yield (f"to be within {points[0]} points of the bracket, or {points[1]} of explained variance, at epsilon {epsilon}, of {len(mine)} cells: "

@@ -4,6 +4,7 @@ import gzip
 import random
 import subprocess
 import sys
+from types import SimpleNamespace
 
 from experiment_case import Experiment
 from harness import *
@@ -154,6 +155,11 @@ class SmallTables(TestCase):
     @staticmethod
     def cell(table, epsilon, found, allowed, kind="two", enough=True):
         return {"table": table, "epsilon": epsilon, "mean": found, "allowed": allowed, "kind": kind, "enough": enough, "runs": 3, "warned": 2}
+
+    def test_runs_without_noise_have_nothing_to_share(self):
+        options = SimpleNamespace(feature_share=0.2, score_share=0, trust="pairs")
+        self.assertEqual(tables.price_of(options, None), ["--mechanism", "none", "--score-share", 0])
+        self.assertEqual(tables.price_of(options, 1)[6:], ["--trust", "pairs", "--feature-share", 0.2, "--score-share", 0])
 
     def test_cells_beside_their_bracket(self):
         lines = [self.cell("pima", 1, 68, 73), self.cell("wine", 1, 30, 80, enough=False), self.cell("ames", 1, 73, 82.5, "numbers"),
