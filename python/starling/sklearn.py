@@ -62,6 +62,8 @@ DEVIATIONS["PrivateClassifier"] = DEVIATIONS["PrivateLogisticRegression"] = {
 
 LOST_BY_FEW = 20  # points that noise may cost a first call, from which on it often hides the units of some columns
 NO_UNITS = "features: nothing shows their units"  # in the note on columns that stay as they are
+GUESSED = "the constants of labels are a guess"
+OWN_LABELS = "nothing shows whether the model is better than a constant answer"  # of numbers in units of their own
 ONE_SIZE = "all values of some features are of one size"  # in the note on columns whose deviations histograms have not shown
 #: Options that fix what a model's numbers mean: a run that goes on from a model keeps those of its first run.
 UNITS = ("standardise", "norm", "label-size")
@@ -323,6 +325,12 @@ class PrivateEstimator(BaseEstimator):
             warnings.warn("nothing shows the units of the features, which are taken as they are: where these are not about 0 with deviation 1, noise "
                           "can hide all that they tell. Public limits of the features say them: options={'ranges': FILE}.", ConvergenceWarning,
                           stacklevel=3)
+        if not going_on and any(GUESSED in note for note in self.summary_["notes"]):
+            warnings.warn("nothing shows how large the labels are, so that predictions may be far from all of them. Records are too few for this epsilon, or "
+                          "labels are below 1e-6: summary_['notes'] says which.", ConvergenceWarning, stacklevel=3)
+        if not going_on and any(OWN_LABELS in note for note in self.summary_["notes"]):
+            warnings.warn("features and labels are taken as they are, and noise grows with the size of labels: predictions may be far from all of them. "
+                          "Gaussian noise (delta above 0) standardises both.", ConvergenceWarning, stacklevel=3)
         if begins:
             self._warn_of_units()
         return self

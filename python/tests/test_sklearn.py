@@ -302,6 +302,19 @@ class Use(PythonCase):
             warnings.simplefilter("error", ConvergenceWarning)
             self.assertGreater(PrivateLogisticRegression(1.5, options=SEEDED).fit(x * 0.001, y).score(x * 0.001, y), 0.8)
 
+    def test_labels_that_nothing_shows_are_warned_of(self):
+        draw = np.random.default_rng(1)
+        x = draw.normal(size=(300, 3))
+        y = x @ [3, -2, 1] + draw.normal(size=300)
+        for epsilon, delta, labels, what in ((1, 0, 100 + y, "noise grows with the size of labels"), (4, 1e-5, 1e-9 * y, "how large the labels are"),
+                                             (0.02, 1e-5, 200 + y, "how large the labels are")):
+            with self.subTest(what), self.assertWarnsRegex(ConvergenceWarning, what):
+                PrivateRegressor(epsilon, delta=delta).fit(x, labels)
+        for loss in ("squared", "huber", "absolute"):
+            with self.subTest(loss), warnings.catch_warnings():
+                warnings.simplefilter("error", ConvergenceWarning)
+                self.assertGreater(PrivateRegressor(8, loss=loss, options=SEEDED).fit(x, 200 + y).score(x, 200 + y), 0.7)
+
     def test_a_stream_goes_on_where_features_keep_their_units(self):
         whole = PrivateLogisticRegression(None, options={"tuning": "off", "step": 0.1}).partial_fit(self.x, self.y, classes=[-1, 1])
         first = whole.coef_.copy()
