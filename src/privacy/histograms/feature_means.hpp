@@ -27,13 +27,13 @@ class FeatureMeans : public NoisyCounts {
   };
   /// What the sums over all clients show.
   struct Found {
-    std::vector<FeatureMoments>
-        features;  ///< means are within −1 … 1, drawn by their noise to where values usually lie
+    /// Means are within −1 … 1, drawn by their noise to where values usually lie.
+    std::vector<FeatureMoments> features;
     std::optional<FeatureMoments> label;
-    Vector classes;           ///< counts
-    double noise_of_classes;  ///< on each count
-    bool shows_deviations =
-        false;  ///< whether those of features stand out of the noise; values may else lie anywhere close together
+    Vector classes;               ///< counts
+    double noise_of_classes = 0;  ///< on each count
+    /// Whether deviations of features stand out of the noise. Values may else lie anywhere, close together.
+    bool shows_deviations = false;
   };
 
   [[nodiscard]] static Form form_of(const Parts& parts);
