@@ -17,7 +17,7 @@ void ColumnVariation::add(const Row& row) {
 
 std::vector<std::size_t> ColumnVariation::constant(std::size_t features) const {
   std::vector<std::size_t> found;
-  for (std::size_t j = 0; j < features; ++j) {
+  for (std::size_t j = 0; j < features && records_ > 1; ++j) {
     const Column column = j < columns_.size() ? columns_[j] : Column{};
     if (!column.varies && (column.nonzeros == 0 || column.nonzeros == records_)) found.push_back(j);
   }

@@ -15,8 +15,8 @@ class ColumnVariation {
   /// Adds a dense or sparse row with any number of features; entries that a sparse row leaves out are 0.
   void add(const Row& row);
   [[nodiscard]] std::int64_t records() const { return records_; }
-  /// Indices below `features`, ascending, of features with one value in all records; all indices after fewer than two
-  /// records.
+  /// Indices below `features`, ascending, of features with one value in all records; none after fewer than two records,
+  /// which show nothing.
   [[nodiscard]] std::vector<std::size_t> constant(std::size_t features) const;
 
  private:
