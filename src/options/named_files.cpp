@@ -64,7 +64,9 @@ std::string source(const std::string& value, const Path& folder) {
 }
 
 std::string start(const std::string& value, const Path& folder) {
-  return is_one_of(value, {"uniform", "zero", "safe"}) || value.starts_with("classes:") ? value : file(value, folder);
+  const bool is_word =
+      is_one_of(value, {"uniform", "zero", "safe"}) || value.starts_with("classes:") || value.starts_with("mean:");
+  return is_word ? value : file(value, folder);
 }
 
 std::string noise_key(const std::string& value, const Path& folder) {

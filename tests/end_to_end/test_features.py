@@ -748,6 +748,55 @@ class Features(HistogramCase):
         squared = self.run_ranks(1, [*plain, "--loss", "squared", "--intercept", "--start", "classes:0.9,0.1", "--output", "refused"])
         self.assertRegex(squared.messages()[0], "gives no probabilities")
 
+    def amounts(self, name, records, mean, seed):
+        """Three features and amounts about `mean`, whose logarithms they tell."""
+        draw = random.Random(seed)
+        lines = []
+        for _ in range(records):
+            own = [draw.gauss(0, 1) for _ in range(3)]
+            lines.append(",".join(f"{each!r}" for each in (*own, mean * math.exp(0.5 * own[0] - 0.4 * own[1]) * draw.gammavariate(2, 0.5))))
+        self.write(name, "a,b,c,y\n" + "\n".join(lines) + "\n")
+
+    def test_amounts_start_at_their_mean(self):
+        """Scores are logarithms: at 0 an amount of 50,000 is 11 away, and noise let no run come so far."""
+        for command in ("omd", "fedavg"):
+            for mean in (5e4, 1, 1e-3):
+                with self.subTest(command, mean=mean):
+                    self.amounts("data.csv", 3000, mean, 1)
+                    self.amounts("test.csv", 1000, mean, 2)
+                    words = [command, *self.words, "--loss", "gamma", "--mechanism", "gaussian", "--total-epsilon", 1, "--noise-key", "seed", "--test", "test.csv"]
+                    output = f"{command}-{mean:g}"
+                    self.succeeded(self.run_alone([*words, "--output", output]))
+                    start = self.config(output)["start"]
+                    self.assertTrue(start.startswith("mean:"), start)
+                    self.assertLess(abs(math.log(float(start.removeprefix("mean:")) / mean)), 0.7)
+                    metrics = self.summary_in(output)["metrics"]["test"]
+                    self.assertLess(metrics["deviance"], 0.7 * metrics["null_deviance"])
+
+    def test_a_mean_is_priced_and_has_the_same_bits_on_all_ranks(self):
+        self.amounts("data.csv", 3000, 200, 1)
+        words = [*self.words, "--loss", "gamma", "--mechanism", "gaussian", "--total-epsilon", 2]
+        self.check_layouts(words, "start", (1, 2, 4))
+        privacy = self.summary_in("run-1")["privacy"]
+        self.assertIn("of every feature and of the label of all its records", privacy["statement"])
+        losses = json.loads(self.run_alone(["privacy", "ledger", "run-1/private/0/ledger", "--json"]).out)["losses"]
+        self.assertAlmostEqual(losses[0]["record"]["mu"], privacy["mu"], delta=1e-9)
+        again = self.run_alone(["omd", "--config", "run-1/config.ini", "--output", "again", "--json"], as_they_are=True)
+        self.assertEqual(again.summary()["final_model"], self.summary_in("run-1")["final_model"])
+
+    def test_starts_at_a_mean(self):
+        self.amounts("data.csv", 30, 200, 1)
+        plain = ["--source", "data.csv", "--clients", 2, "--mechanism", "none", "--tuning", "off", "--rounds", 1, "--step", 1e-12]
+        model = self.summary_of(1, [*plain, "--loss", "gamma", "--intercept", "--start", "mean:200"], "known")["final_model"]
+        for each, wanted in zip(model, [0, 0, 0, math.log(200)]):
+            self.assertAlmostEqual(each, wanted, delta=1e-6)
+        for words, text in ((["--loss", "gamma", "--intercept", "--start", "mean:0"], "above 0"), (["--loss", "gamma", "--start", "mean:200"], "no intercept"),
+                            (["--loss", "squared", "--intercept", "--start", "mean:200"], "no logarithms of means"),
+                            (["--loss", "gamma", "--intercept", "--start", "mean:x"], "--start")):
+            result = self.run_ranks(1, [*plain, *words, "--output", "refused"])
+            self.assertEqual(result.code, 2, result)
+            self.assertRegex(result.messages()[0], text)
+
     def test_too_few_records_for_shares_of_classes(self):
         words = self.rare(60, 0)
         self.good(1, [*words, "--total-epsilon", 0.3, "--noise-key", "seed", "--output", "run"])

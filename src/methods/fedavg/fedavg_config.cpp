@@ -36,7 +36,8 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
   options.add(
       declared("start",
                "uniform (zero; of a network values between +-1/sqrt(fan-in), made from --seed), zero, "
-               "classes:P0,P1,... (the constant that answers classes with these shares), or a CSV file with one row "
+               "classes:P0,P1,... (the constant that answers classes with these shares), mean:M (of counts and amounts "
+               "likewise), or a CSV file with one row "
                "(public)",
                {.initial = "uniform"}),
       config.start);

@@ -29,16 +29,22 @@ std::vector<Vector> model_for_all(const std::string& path, std::size_t dimension
 
 }  // namespace
 
+bool is_start_at_constant(const std::string& where) {
+  return where.starts_with(start_at_classes) || where.starts_with(start_at_mean);
+}
+
 bool is_start_word(const std::string& where) {
-  return where == "uniform" || where == "zero" || where == "safe" || where.starts_with(start_at_classes);
+  return where == "uniform" || where == "zero" || where == "safe" || is_start_at_constant(where);
 }
 
 bool is_model_file(const std::string& where) {
   return where.ends_with(".h5");
 }
 
-std::optional<Vector> own_start(const std::string& where, const Model& model, const Loss* loss, std::uint64_t seed) {
-  if (!where.starts_with(start_at_classes)) return where == "uniform" ? model.initial(seed) : std::nullopt;
+namespace {
+
+/// The scores that answer the classes with these shares.
+Vector scores_at_classes(const std::string& where, const Loss* loss) {
   check(loss != nullptr && gives_probabilities(loss->link()),
         "--start {}: the loss gives no probabilities of classes. Take uniform or zero.", where);
   Vector shares;
@@ -52,7 +58,24 @@ std::optional<Vector> own_start(const std::string& where, const Model& model, co
   const bool positive = std::ranges::all_of(shares, [](double each) { return each > 0; });
   check(positive && std::abs(sum(shares) - 1) <= tolerance_of_shares,
         "--start {}: shares of classes are positive numbers whose sum is 1.", where);
-  const std::optional<Vector> start = model.constant(scores_of(loss->link(), shares));
+  return scores_of(loss->link(), shares);
+}
+
+/// The score that answers this mean.
+Vector score_at_mean(const std::string& where, const Loss* loss) {
+  check(loss != nullptr && loss->link() == Link::log,
+        "--start {}: scores are no logarithms of means. Take uniform or zero, or --loss poisson or gamma.", where);
+  const double mean = parse_number(std::string_view(where).substr(std::string_view(start_at_mean).size()), "--start");
+  check(mean > 0, "--start {}: a mean of counts or amounts is above 0. Give another.", where);
+  return {std::log(mean)};
+}
+
+}  // namespace
+
+std::optional<Vector> own_start(const std::string& where, const Model& model, const Loss* loss, std::uint64_t seed) {
+  if (!is_start_at_constant(where)) return where == "uniform" ? model.initial(seed) : std::nullopt;
+  const std::optional<Vector> start =
+      model.constant(where.starts_with(start_at_mean) ? score_at_mean(where, loss) : scores_at_classes(where, loss));
   check(start.has_value(), "--start {}: the model has no intercept that could answer a constant. Add --intercept.",
         where);
   return start;
@@ -73,7 +96,7 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
               where);
         continue;
       }
-      check(!where.starts_with(start_at_classes), "--start {}: this command has no such start. Take zero.", where);
+      check(!is_start_at_constant(where), "--start {}: this command has no such start. Take zero.", where);
       if (where == "uniform") domain.centre(models[k]);
       check(domain.violation(models[k]) <= tolerance, "--start zero is outside the domain. Use --start uniform.");
     }

@@ -21,6 +21,11 @@ struct StartModels {
 
 /// The head of the start at the constant that answers the classes with these shares: `classes:0.9,0.1`.
 inline constexpr const char* start_at_classes = "classes:";
+/// Likewise at the constant that answers a mean of labels, where scores are logarithms of means: `mean:5e4`.
+inline constexpr const char* start_at_mean = "mean:";
+
+/// Whether a start is at a constant answer, of a model with an intercept.
+[[nodiscard]] bool is_start_at_constant(const std::string& where);
 
 /// Whether a start is a word, and no file.
 [[nodiscard]] bool is_start_word(const std::string& where);
@@ -28,8 +33,8 @@ inline constexpr const char* start_at_classes = "classes:";
 [[nodiscard]] bool is_model_file(const std::string& where);
 
 /// The start that the model has itself, at "uniform" from this public seed, at the shares of classes by its intercepts;
-/// none if the domain or a file chooses it. Throws UsageError for shares that `loss`, which may be null, or the model
-/// cannot have.
+/// or at a mean; none if the domain or a file chooses it. Throws UsageError for a constant that `loss`, which may be
+/// null, or the model cannot have.
 [[nodiscard]] std::optional<Vector> own_start(const std::string& where, const Model& model, const Loss* loss,
                                               std::uint64_t seed);
 

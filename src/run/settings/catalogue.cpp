@@ -130,7 +130,9 @@ const std::vector<Option>& catalogue() {
       option("start", "WHERE",
              "uniform (the domain's centre, of a box the point nearest to 0; of a network values between "
              "+-1/sqrt(fan-in), the same at all clients, "
-             "made from --seed), zero, classes:P0,P1,... (the constant that answers classes with these shares), the "
+             "made from --seed), zero, classes:P0,P1,... (the constant that answers classes with these shares), mean:M "
+             "(of "
+             "counts and amounts likewise), the "
              "model.h5 of an earlier run, or a CSV file with a row per client (public)",
              {.files = named::start}),
       option("step", "C", "step sizes are C / (t + i0)^p, t from 1", {.initial = "1", .range = {tiny, 1e12}}),

@@ -379,7 +379,7 @@ HistogramShares histograms_of(const TunedConfig& config, const Loss* loss) {
   shares.norms = config.scale_share.value_or(0);
   const bool scales_labels = config.data.standardise.find(",label=") != std::string::npos;
   if (scales_labels) shares.counted = Counted::labels;
-  shares.label_beside_features = scales_labels || config.start.starts_with(start_at_classes);
+  shares.label_beside_features = scales_labels || is_start_at_constant(config.start);
   return shares;
 }
 

@@ -73,7 +73,7 @@ class SettingsByRule {
   TunedMethod method_;
   TuningTerms run_;
   Tuning tuning_;
-  std::optional<TunedValue> start_;  ///< by released shares of classes
+  std::optional<TunedValue> start_;  ///< by released shares of classes, or a mean
   bool has_chosen_norms_ = false;
   std::optional<double> norm_of_features_;  ///< of a typical record, where the norm has an intercept's constant
   bool has_deviations_ = false;             ///< of labels, which are numbers in such units

@@ -148,11 +148,12 @@ double FeatureRelease::take_share(HistogramFacts& facts, double share) const {
 /// of the noise on a sum of one histogram alone, in records of all clients.
 std::size_t FeatureRelease::weight_of_label(std::size_t features, double noise) const {
   const auto count = static_cast<double>(features);
-  const double most_noise = classes_ > 0 ? class_noise : label_noise;
+  const bool starts = classes_ > 0 || shows_mean_;
+  const double most_noise = starts ? class_noise : label_noise;
   const double left = most_noise * most_noise - noise * noise;
   const double wanted = left > 0 ? std::sqrt(count / left) * noise : std::numeric_limits<double>::infinity();
-  const double third = std::sqrt(count / 2);                                                             // of the price
-  if (classes_ > 0) return static_cast<std::size_t>(std::clamp(wanted, 1.0, std::max(third / 2, 1.0)));  // a ninth
+  const double third = std::sqrt(count / 2);                                                       // of the price
+  if (starts) return static_cast<std::size_t>(std::clamp(wanted, 1.0, std::max(third / 2, 1.0)));  // a ninth
   return static_cast<std::size_t>(std::lround(std::clamp(wanted, third, 2 * std::sqrt(count)) + 0.5));
 }
 
@@ -204,8 +205,9 @@ std::optional<TunedValue> FeatureRelease::release(const std::optional<std::int64
   const std::size_t count = found_.columns.count();
   const bool numbers = has_label() && !found_.columns.label_range.is_clipped();
   classes_ = method_.infers ? 0 : classes_of_start(config_, run_.loss);
+  shows_mean_ = !method_.infers && starts_at_mean(config_, run_.loss);
   if (method_.infers && found_.columns.all_have_ranges() && !numbers) return std::nullopt;
-  const std::size_t labels = numbers || classes_ > 0 ? 1 : 0;
+  const std::size_t labels = numbers || classes_ > 0 || shows_mean_ ? 1 : 0;
   HistogramFacts facts{.name = "histograms of features",
                        .end = end_of_features,
                        .form = FeatureHistograms::form_of(1),
@@ -233,9 +235,10 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
                                                      std::size_t labels, std::size_t weight) {
   std::size_t count = found_.columns.count();
   found_.sights.assign(count, {});
-  if (!share) {  // labels alone may be seen; classes are learned from gradients as well
+  if (!share) {  // labels alone may be seen; constants of classes and means are learned from gradients as well
     count = 0;
-    if (std::exchange(classes_, 0) > 0) labels = 0;
+    const bool counts_classes = std::exchange(classes_, 0) > 0;
+    if (std::exchange(shows_mean_, false) || counts_classes) labels = 0;
     found_.columns.features.clear();
     weight = 1;
     facts.form = FeatureHistograms::form_of(1);
@@ -258,6 +261,8 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
     }
     if (classes_ > 0) {
       take_classes(FeatureHistograms::counts_of_classes(part(count), classes_), noise);
+    } else if (shows_mean_) {
+      take_mean(feature_sight(part(count), noise));
     } else if (labels > 0) {
       take_label(part(count), noise);
     }
@@ -375,6 +380,14 @@ void FeatureRelease::take_classes(Vector counts, double noise) {
   start_ = {
       "start", run_.agreement.broadcast(declare_public(start_at_counts(std::move(counts), noise))),
       "the constant that answers classes with their shares, which are released in one with the sizes of features"};
+}
+
+/// Where nothing stands out, the start stays as it is.
+void FeatureRelease::take_mean(const FeatureSight& label) {
+  if (label.kind != FeatureSight::Kind::values || label.moments.mean <= 0) return;
+  start_ = {"start",
+            run_.agreement.broadcast(declare_public(fmt::format("{}{:.4g}", start_at_mean, label.moments.mean))),
+            "the constant that answers the mean of labels, which is released in one with the sizes of features"};
 }
 
 /// Where nothing stands out, the likeliest place of labels counts.

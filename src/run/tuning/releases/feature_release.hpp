@@ -49,7 +49,7 @@ class FeatureRelease {
   /// are, and so do all where a model is fitted to the end.
   [[nodiscard]] bool clips() const;
   [[nodiscard]] bool standardises_labels() const { return found_.label.has_value(); }
-  /// The start by shares of the classes, where these were counted.
+  /// The start by shares of the classes or the mean of labels, where these were released.
   [[nodiscard]] const std::optional<TunedValue>& start() const { return start_; }
   /// The part of the feature columns of which histograms, or means within ranges, do not show how values differ.
   [[nodiscard]] double unresolved() const { return unresolved_; }
@@ -70,6 +70,7 @@ class FeatureRelease {
   [[nodiscard]] double take_share(HistogramFacts& facts, double share) const;
   [[nodiscard]] std::size_t weight_of_label(std::size_t features, double noise) const;
   void take_classes(Vector counts, double noise);
+  void take_mean(const FeatureSight& label);
   [[nodiscard]] Vector zeros_of_ranges() const;
   [[nodiscard]] std::optional<Vector> counts_of(HistogramFacts facts, std::size_t weight);
   [[nodiscard]] std::optional<TunedValue> exact(std::int64_t most_records);
@@ -98,6 +99,7 @@ class FeatureRelease {
   double share_;
   FoundFeatures found_;
   std::size_t classes_ = 0;  ///< of labels, where their shares are released
+  bool shows_mean_ = false;  ///< of labels, where scores are logarithms of means
   std::optional<TunedValue> start_;
   bool guesses_labels_ = false;
   bool shows_missing_ = false;

@@ -59,10 +59,22 @@ std::optional<RangeCounts> release_within(const TunedMethod& method, const Tunin
   return RangeCounts{release.release(method.norms, counts), noise, records, share};
 }
 
+namespace {
+
+/// Whether a constant is the start of a model that nobody has given another.
+bool starts_at_constant(const TunedConfig& config, const Loss* loss) {
+  return config.model.kind == ModelChoice::Kind::linear && !config.model.own && config.model.intercept() &&
+         loss != nullptr && !config.given("start") && config.start == "uniform";
+}
+
+}  // namespace
+
+bool starts_at_mean(const TunedConfig& config, const Loss* loss) {
+  return starts_at_constant(config, loss) && loss->link() == Link::log;
+}
+
 std::size_t classes_of_start(const TunedConfig& config, const Loss* loss) {
-  const bool has_constant = config.model.kind == ModelChoice::Kind::linear && !config.model.own &&
-                            config.model.intercept() && loss != nullptr && gives_probabilities(loss->link());
-  if (!has_constant || config.given("start") || config.start != "uniform") return 0;
+  if (!starts_at_constant(config, loss) || !gives_probabilities(loss->link())) return 0;
   const std::size_t classes = classes_of(*loss);
   return classes <= FeatureHistograms::most_classes ? classes : 0;
 }
