@@ -144,7 +144,7 @@ class Aggregator(AuditCase):
         self.assertGreater(report["mu_lower_bound"], 0.35)  # 0.450 ± 0.015 (simulated)
 
     def test_what_coalitions_see_of_noise_between_pairs(self):
-        """Six views of few samples at the very claim: one of them has refuted it by chance, once in over a hundred audits, and not twice."""
+        """The noise of the sum is judged by 3.1 deviations, so that one audit of a thousand refutes an honest claim, and two in a row one of 10^6."""
         for _ in range(2):
             code, report = self.audit_json("--mechanism", "gaussian", "--mu", 1, "--trust", "pairs", "--clients", 3, "--dimension", 2,
                                            "--samples", 4000)

@@ -19,7 +19,7 @@ namespace starling {
 
 class FeatureMeans : public NoisyCounts {
  public:
-  /// What is summed up: of features, of a label that is a number, and of classes.
+  /// The sums of a release: those of features, of a label that is a number, and of classes.
   struct Parts {
     std::size_t features = 1;
     bool label = false;

@@ -27,7 +27,7 @@ class SumsOfRun {
 
   [[nodiscard]] RenewableClients& clients() { return clients_; }
   [[nodiscard]] const Codec& codec() const { return *codec_; }
-  /// Of the variant `private`.
+  /// The noisy sum of the variant `private`.
   [[nodiscard]] NoisySum& noisy_sum() const { return *sum_; }
   /// Adds the fingerprints of the keys of masks to the privacy report.
   void name_keys(Summary& summary) const;

@@ -20,7 +20,7 @@ namespace starling {
 
 namespace {
 
-/// Of the variant `online`.
+/// Results of the variant `online`.
 class OnlineResults final : public VariantResults {
  public:
   OnlineResults(const OnlineRenewable& online, const RenewableParts& parts)
@@ -90,7 +90,7 @@ void OnlineResults::add_to(Summary& summary) const {
   }
 }
 
-/// Of the variants `offline` and `offline-one-step`.
+/// Results of the variants `offline` and `offline-one-step`.
 class OfflineResults final : public VariantResults {
  public:
   OfflineResults(const OfflineRenewable& offline, const RenewableConfig& config, std::string directory)
@@ -137,7 +137,7 @@ EstimatedVariances by_batches(Vector variances, std::int64_t batches, double lev
   return {std::move(variances), two_sided_t_quantile(static_cast<double>(batches - 1), level), "batch-sandwich"};
 }
 
-/// Of the variant `private`.
+/// Results of the variant `private`.
 class PrivateResults final : public VariantResults {
  public:
   PrivateResults(const PrivateRenewable& sums, const RenewableConfig& config) : sums_(sums), config_(config) {}
@@ -153,7 +153,7 @@ class PrivateResults final : public VariantResults {
   const RenewableConfig& config_;
 };
 
-/// Of the variant `private-paper`.
+/// Results of the variant `private-paper`.
 class PaperResults final : public VariantResults {
  public:
   PaperResults(PaperRenewable& paper, const RenewableConfig& config) : paper_(paper), config_(config) {}
@@ -173,9 +173,9 @@ class PaperResults final : public VariantResults {
 };
 
 /// c of H̄ = n (c + λ) I (docs/methods/renewable.md). A scaled row spreads at most C₂² over the coordinates of features
-/// that are not left out, and of the constant. Its
-/// weight, the loss's curvature, lies between 0 and the largest curvature; c takes half of that. A larger c makes the
-/// steps 1/(b (c + λ)) so short that the first, noisiest models are not forgotten; with a smaller c they overshoot.
+/// that are not left out, and of the constant. Its weight, the loss's curvature, lies between 0 and the largest
+/// curvature; c takes half of that. A larger c makes the steps 1/(b (c + λ)) so short that the first, noisiest models
+/// are not forgotten; with a smaller c they overshoot.
 double average_curvature(const RenewableParts& parts) {
   const double bound = parts.config.privacy.clip.value_or(1);
   return parts.loss->most_curvature() / 2 * bound * bound /

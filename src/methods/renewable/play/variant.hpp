@@ -33,8 +33,8 @@ class VariantResults {
   VariantResults(const VariantResults&) = delete;
   VariantResults& operator=(const VariantResults&) = delete;
 
-  /// Of the last model; none while batches are to come that they need, and of an estimate that is lost. Throws
-  /// DataError where the curvature is singular.
+  /// Variances of the last model; none while batches are to come that they need, and of an estimate that is lost.
+  /// Throws DataError where the curvature is singular.
   [[nodiscard]] virtual std::optional<EstimatedVariances> variances() const = 0;
   /// The packed covariance of a model of one score; none where its variances are not those of the information. Throws
   /// as variances().
