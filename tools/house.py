@@ -35,7 +35,7 @@ ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.MULTILINE |
 # A type or a constant, whatever its namespace has before it on the line.
 OWN_NAME = re.compile(r"^(?:(?:struct|class|enum class|enum) (\w+)|constexpr [^=({;]*?(\w+)(?:\[\w*\])? ?[={;])", re.MULTILINE)
 # The begin or end of a namespace, or a type that is defined at the begin of a line.
-SCOPE = re.compile(r"^(?:(?:inline )?namespace ([\w:]*) ?\{|(\})  // namespace|(?:struct|class|enum class|enum|union|using) (\w+)\b(?!::|;))", re.MULTILINE)
+SCOPE = re.compile(r"^(?:(?:inline )?namespace ([\w:]*) ?\{|(\})  // namespace|(?:struct|class|enum class|enum(?! class)|union|using) (\w+)\b(?!::|;))", re.MULTILINE)
 # A class at the begin of a line, with its bases and its body.
 CLASS = re.compile(r"^(?:class|struct) (\w+)(?: final)?((?: :)?[^;{]*)\{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
 VIRTUAL = re.compile(r"^ +(?:\[\[nodiscard\]\] )?virtual (?!~)", re.MULTILINE)

@@ -9,7 +9,7 @@
 
 #include "codec/codec.hpp"
 #include "core/columns.hpp"
-#include "core/text/table.hpp"
+#include "core/text/spec.hpp"
 
 namespace starling {
 

@@ -1,8 +1,9 @@
-/// The vectors of a block of clients: one contiguous column per client.
+/// Vectors of numbers, and those of a block of clients: one contiguous column per client.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace starling {
 using Vector = std::vector<double>;
 using View = std::span<const double>;
 using MutableView = std::span<double>;
+/// Whole numbers, such as the counts of records in histograms.
+using Counts = std::vector<std::int64_t>;
 
 /// The vectors one behind the other.
 [[nodiscard]] inline Vector joined(const std::vector<Vector>& parts) {

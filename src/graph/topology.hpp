@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/links.hpp"
-#include "core/text/table.hpp"
+#include "core/text/spec.hpp"
 #include "graph/graph.hpp"
 
 namespace starling {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/columns.hpp"
-#include "core/text/table.hpp"
+#include "core/text/spec.hpp"
 
 namespace starling {
 

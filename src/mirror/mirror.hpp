@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/columns.hpp"
-#include "core/text/table.hpp"
+#include "core/text/spec.hpp"
 
 namespace starling {
 

@@ -6,6 +6,8 @@
 
 #include "core/numerics/contribution_mean.hpp"
 #include "core/numerics/gram.hpp"
+#include "loss/loss.hpp"
+#include "model/linear_model.hpp"
 #include "model/model.hpp"
 
 namespace starling {

@@ -1,3 +1,5 @@
+#include "model/linear_model.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -5,7 +7,6 @@
 #include <type_traits>
 
 #include "clippable.hpp"
-#include "model/model.hpp"
 #include "row_arithmetic.hpp"
 
 namespace starling {

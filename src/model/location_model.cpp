@@ -3,7 +3,7 @@
 
 #include "clippable.hpp"
 #include "core/numerics/kernels.hpp"
-#include "model/model.hpp"
+#include "model/linear_model.hpp"
 
 namespace starling {
 

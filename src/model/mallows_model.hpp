@@ -4,6 +4,7 @@
 
 #include "core/numerics/contribution_mean.hpp"
 #include "core/numerics/gram.hpp"
+#include "loss/loss.hpp"
 #include "model/model.hpp"
 
 namespace starling {

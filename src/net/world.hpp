@@ -8,9 +8,10 @@
 
 #include "core/check.hpp"
 #include "core/links.hpp"
-#include "net/seal/seal_terms.hpp"
 
 namespace starling {
+
+struct SealTerms;
 
 /// Ranks of one run; one object at a time in a process. Construction starts MPI and destruction finalizes MPI, unless
 /// an MpiSession has. Both are **collective**.

@@ -12,6 +12,7 @@
 #include "files/text.hpp"
 #include "files/text_files.hpp"
 #include "options/meant.hpp"
+#include "options/toml_file.hpp"
 
 namespace starling {
 

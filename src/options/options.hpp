@@ -14,9 +14,10 @@
 #include <fmt/format.h>
 
 #include "options/option.hpp"
-#include "options/toml_file.hpp"
 
 namespace starling {
+
+struct FileEntry;
 
 /// Throws UsageError for text that the parser of options cannot handle. The parser fills placeholders such as %value%
 /// in its messages until none is left. Text that contains a placeholder would make this loop endless. `what` says where

@@ -6,8 +6,8 @@
 #include <fmt/chrono.h>
 
 #include "hdf5/file.hpp"
+#include "output/choices.hpp"
 #include "output/model_recorder.hpp"
-#include "output/recorded.hpp"
 #include "spread.hpp"
 
 namespace starling {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/snapshot.hpp"
-#include "output/averaging.hpp"
+#include "output/choices.hpp"
 #include "protocol/observer.hpp"
 
 namespace starling {

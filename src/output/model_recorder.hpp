@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/snapshot.hpp"
+#include "output/choices.hpp"
 #include "output/directory/journal.hpp"
 #include "output/directory/run_directory.hpp"
-#include "output/recorded.hpp"
 #include "output/rounds.hpp"
 #include "privacy/metrics_policy.hpp"
 #include "protocol/observer.hpp"

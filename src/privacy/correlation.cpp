@@ -1,26 +1,3 @@
-// Privacy of correlated noise, and the search for the best.
-//
-// Notation: W(z) = Σ_j ω_j z/(1 − θ_j z), C(z) = 1/(1 − W(z)) = Σ c_t z^t, c_t = 0 for t < 0; gap P = (1 − θ_1)
-// (1 − θ_2)(1 − W(1)) > 0; g(h) = Σ_τ c_τ c_{τ+h} over all τ >= 0.
-//
-// 1. Coefficients: 1 = c_0 > c_1 >= c_2 >= … >= 0. With θ_1 < θ_2 and x = 1/z, C = Q/R where Q = (x − θ_1)(x − θ_2) and
-//    R = Q − ω_1 (x − θ_2) − ω_2 (x − θ_1). R(θ_1) = ω_1 (θ_2 − θ_1) > 0, R(θ_2) = −ω_2 (θ_2 − θ_1) < 0, R(1) = P > 0.
-//    So R has roots θ_1 < λ_1 < θ_2 < λ_2 < 1, and c_t = a_1 λ_1^{t−1} + a_2 λ_2^{t−1} for t >= 1 with a_i =
-//    Q(λ_i)/R'(λ_i) > 0: at λ_1 both are negative, at λ_2 both positive. c_1 = ω_1 + ω_2 <= W(1) < 1. With θ_1 = θ_2 =
-//    θ, c_t = ω (θ + ω)^{t−1}, ω = ω_1 + ω_2. Also P = R(1) = (1 − λ_1)(1 − λ_2) <= 1 − λ_2, and g(h + 1) <= λ_2 g(h).
-// 2. A record that is used in rounds t_1 < … < t_k', at least b apart, moves C q by Σ_i C e_{t_i} δ_i with vectors
-//    ‖δ_i‖ <= Δ. As g does not increase and is not negative, the square of the norm is at most Δ² Σ_{i,l} g(t_i − t_l)
-//    <= Δ² Σ_{i,l} g(|i − l| b) = Δ² ‖Σ_{j<k'} C e_{jb}‖²: uses further apart, unequally apart or none at all cost
-//    less.
-// 3. ‖Σ_{j<k'} C e_{jb}‖²/k' = g(0) + 2 Σ_{0<h<k'} (1 − h/k') g(hb) does not decrease in k'. So k' <= k uses move
-//    C q by at most Δ √k' noise_factor, and with σ = noise_factor Δ/μ cost √k' μ. All columns are endless here: a run
-//    that is longer or shorter than planned costs nothing more.
-// 4. Data may depend on earlier releases. Each release is then a Gaussian mechanism that is chosen by the releases
-//    before it, and the squares of the shifts, in units of σ, add up to at most k' μ² whatever those were: √k' μ for
-//    all of them together (Smith and Thakurta, "Fully adaptive composition for Gaussian differential privacy", 2022).
-// 5. Rounds without a release, in which Z counts as 0 and a buffer is multiplied by θ_j or less: all recursions have
-//    coefficients that are not negative, so every entry of every column is at most what it is without the gap, and is
-//    not negative. Norms and products of columns are no larger.
 #include "privacy/correlation.hpp"
 
 #include <algorithm>
@@ -439,6 +416,32 @@ double noise_of_sum(const std::optional<NoiseCorrelation>& correlation, const st
     }
   }
   return static_cast<double>(std::sqrt(square));
+}
+
+namespace {
+
+/// ‖C 1‖ over so many releases, in multiples of what they cost by independent noise.
+double factor_of_chain(const std::optional<NoiseCorrelation>& correlation, std::int64_t releases) {
+  if (!correlation || releases < 1) return 1;
+  const double independent = std::sqrt(static_cast<double>(releases));
+  const double all = norm_of_all_rounds(*correlation, releases) / (noise_factor(*correlation) * independent);
+  return std::max(1.0, all * (1 + 0x1p-50));
+}
+
+}  // namespace
+
+// With n releases, of which the first w are one sum, and a chain that costs a times as much as independent noise, the
+// square of the loss is ((1 − i − o) a² + i) μ² (n − w) for what is released one by one, i and o being the shares,
+// o μ² (n − w)² for what is released once, and w² μ² for the first sum.
+double Accumulation::factor(std::int64_t releases) const {
+  const std::int64_t all = std::max<std::int64_t>(releases, 1);
+  const std::int64_t first = std::min<std::int64_t>(all, first_rounds);
+  const double chain = factor_of_chain(correlation, all - first);
+  if (independent == 0 && once == 0 && first == 0) return chain;
+  const auto together = static_cast<double>(first);
+  const auto later = static_cast<double>(all - first);
+  const double each = (1 - independent - once) * chain * chain + independent + once * later;
+  return std::sqrt((each * later + together * together) / static_cast<double>(all)) * (1 + 0x1p-40);
 }
 
 }  // namespace starling

@@ -3,10 +3,37 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/check.hpp"
+#include "core/sized.hpp"
 #include "core/text/names.hpp"
 #include "rows.hpp"
 
 namespace starling {
+
+void Release::publish_unprotected(const Secret<Vector>& sum, double divisor, Released<Vector>& mean) {
+  const Vector& values = open(sum);
+  mean.update([&](Vector& result) {
+    result.resize(values.size());
+    sized(values.size(), [divisor, from = values.data(), to = result.data()](auto n) {
+      for (std::size_t i = 0; i < n; ++i) to[i] = from[i] / divisor;
+    });
+  });
+}
+
+void Protection::check_sum(const ReleaseAddress& address, View sum) const {
+  check<DataError>(sum.size() == settings_.dimension,
+                   "the gradient sum of client {} has {} components: the mechanism was made for {}.", address.client,
+                   sum.size(), settings_.dimension);
+  const std::int64_t wild = sized(sum.size(), [from = sum.data()](auto n) {
+    std::int64_t any = 0;
+    for (std::size_t i = 0; i < n; ++i) any |= std::isfinite(from[i]) ? 0 : 1;
+    return any;
+  });
+  check<DataError>(wild == 0,
+                   "the gradient sum of client {} in round {} is not finite: noise cannot hide that. Check the "
+                   "records for missing or huge values.",
+                   address.client, address.round);
+}
 
 std::string Protection::neighbours() const {
   if (unit() == PrivacyUnit::person && settings_.persons_in_slots) {

@@ -2,7 +2,6 @@
 /// (docs/methods/privacy.md).
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,11 +9,8 @@
 #include <vector>
 
 #include "core/boundary.hpp"
-#include "core/check.hpp"
-#include "core/sized.hpp"
 #include "core/snapshot.hpp"
-#include "core/text/table.hpp"
-#include "privacy/accumulation.hpp"
+#include "core/text/spec.hpp"
 #include "privacy/charge.hpp"
 #include "privacy/correlation.hpp"
 #include "privacy/keys/keys.hpp"
@@ -68,15 +64,7 @@ class Release {
   /// A masked share of noisy words.
   static Masked make_share(std::vector<std::uint64_t> words) { return Masked(ReleaseKey(), std::move(words)); }
   /// Writes sum / divisor to `mean` without noise. Protects nothing: only for `--mechanism none`.
-  static void publish_unprotected(const Secret<Vector>& sum, double divisor, Released<Vector>& mean) {
-    const Vector& values = open(sum);
-    mean.update([&](Vector& result) {
-      result.resize(values.size());
-      sized(values.size(), [divisor, from = values.data(), to = result.data()](auto n) {
-        for (std::size_t i = 0; i < n; ++i) to[i] = from[i] / divisor;
-      });
-    });
-  }
+  static void publish_unprotected(const Secret<Vector>& sum, double divisor, Released<Vector>& mean);
 };
 
 /// The protection of one run's releases: clipping and privacy accounting. Derived classes make the releases.
@@ -107,20 +95,7 @@ class Protection : protected Release {
 
  protected:
   /// Throws DataError unless `sum` has d finite components.
-  void check_sum(const ReleaseAddress& address, View sum) const {
-    check<DataError>(sum.size() == settings_.dimension,
-                     "the gradient sum of client {} has {} components: the mechanism was made for {}.", address.client,
-                     sum.size(), settings_.dimension);
-    const std::int64_t wild = sized(sum.size(), [from = sum.data()](auto n) {
-      std::int64_t any = 0;
-      for (std::size_t i = 0; i < n; ++i) any |= std::isfinite(from[i]) ? 0 : 1;
-      return any;
-    });
-    check<DataError>(wild == 0,
-                     "the gradient sum of client {} in round {} is not finite: noise cannot hide that. Check the "
-                     "records for missing or huge values.",
-                     address.client, address.round);
-  }
+  void check_sum(const ReleaseAddress& address, View sum) const;
   /// Throws FailureError for a price outside the settings' range, for which alone the sensitivity was proved.
   void check_price(double price) const;
 

@@ -3,11 +3,12 @@
 
 #include <utility>
 
-#include "net/root/root.hpp"
 #include "protocol/observer.hpp"
 #include "protocol/time_shares.hpp"
 
 namespace starling {
+
+class Root;
 
 /// Rounds that all clients play together. In each round a derived class calls goes_on(), and raises done_ at its end.
 class CentralRounds : public RoundView {
@@ -22,11 +23,7 @@ class CentralRounds : public RoundView {
 
  protected:
   /// Starts round done(). False if all `rounds` are played or a signal stops the run.
-  [[nodiscard]] bool goes_on(Round rounds) {
-    if (done_ == rounds || !root_.begin_round(done_)) return false;
-    watch_ = Stopwatch::of_round(done_);
-    return true;
-  }
+  [[nodiscard]] bool goes_on(Round rounds);
   /// Returns f(). Its time counts as `share`, the time since the last call as exchange.
   template <class F>
   decltype(auto) timed(double TimeShares::*share, F&& f) {

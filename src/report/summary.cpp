@@ -7,6 +7,7 @@
 #include "core/numerics/kernels.hpp"
 #include "hdf5/file.hpp"
 #include "net/agreement.hpp"
+#include "output/directory/history.hpp"
 #include "output/directory/run_directory.hpp"
 #include "privacy/metrics_policy.hpp"
 #include "privacy/statement/statement.hpp"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/boundary.hpp"
-#include "core/client_weights.hpp"
 #include "core/clients/membership.hpp"
 #include "core/columns.hpp"
 #include "core/snapshot.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "output/checkpoints/kept_parts.hpp"
+#include "protocol/aggregated/aggregated_clients.hpp"
 #include "report/summary.hpp"
 #include "run/privacy/run_privacy.hpp"
 #include "run/results/run_results.hpp"

@@ -16,6 +16,7 @@
 
 namespace starling {
 
+class AggregatedClients;
 struct LearningConfig;
 
 /// Such a protocol in a run that has begun, and what all of them record and result in.

@@ -11,6 +11,7 @@
 #include "output/directory/run_directory.hpp"
 #include "output/model_recorder.hpp"
 #include "output/network_reporter.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/ledger/ledger.hpp"
 #include "private_round.hpp"
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/random.hpp"
+#include "model/linear_model.hpp"
 #include "net/neighbours/neighbours.hpp"
 #include "net/world.hpp"
 #include "privacy/ledger/accounts.hpp"

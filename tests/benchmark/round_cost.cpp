@@ -8,7 +8,7 @@
 
 #include "core/batch.hpp"
 #include "loss/loss.hpp"
-#include "model/model.hpp"
+#include "model/linear_model.hpp"
 #include "privacy/keys/keystream.hpp"
 #include "privacy/mechanism.hpp"
 #include "timing.hpp"

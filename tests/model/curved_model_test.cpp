@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/numerics/kernels.hpp"
+#include "model/linear_model.hpp"
 #include "records.hpp"
 #include "support/testing.hpp"
 

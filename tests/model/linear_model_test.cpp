@@ -1,4 +1,6 @@
 /// What linear models must keep under every loss, with and without an intercept.
+#include "model/linear_model.hpp"
+
 #include <algorithm>
 #include <cmath>
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/numerics/kernels.hpp"
+#include "model/linear_model.hpp"
 #include "records.hpp"
 #include "support/testing.hpp"
 

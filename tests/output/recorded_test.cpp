@@ -1,9 +1,8 @@
 // Which clients are recorded individually.
-#include "output/recorded.hpp"
-
 #include <gmock/gmock.h>
 
 #include "core/check.hpp"
+#include "output/choices.hpp"
 #include "support/testing.hpp"
 
 namespace starling::recorded_test {

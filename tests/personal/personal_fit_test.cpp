@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/random.hpp"
+#include "model/linear_model.hpp"
 #include "support/testing.hpp"
 
 namespace starling::personal_fit_test {

@@ -9,8 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "core/random.hpp"
+#include "net/root/root.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism.hpp"
+#include "protocol/aggregated/aggregated_clients.hpp"
 #include "protocol/renewable/offline_renewable.hpp"
 #include "protocol/renewable/online_renewable.hpp"
 #include "protocol/renewable/paper_renewable.hpp"

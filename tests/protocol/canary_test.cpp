@@ -1,6 +1,7 @@
 #include "protocol/canary.hpp"
 
 #include "loss/loss.hpp"
+#include "model/linear_model.hpp"
 #include "model/network/network_model.hpp"
 #include "privacy/mechanism.hpp"
 #include "support/testing.hpp"

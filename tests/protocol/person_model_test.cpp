@@ -7,6 +7,7 @@
 
 #include "core/numerics/kernels.hpp"
 #include "core/random.hpp"
+#include "model/linear_model.hpp"
 #include "model/network/network_model.hpp"
 #include "protocol/canary.hpp"
 #include "support/testing.hpp"

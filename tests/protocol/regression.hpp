@@ -6,7 +6,9 @@
 #include "aggregation.hpp"
 #include "inference/path_intervals.hpp"
 #include "model/mallows_model.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/ledger/ledger.hpp"
+#include "protocol/aggregated/aggregated_clients.hpp"
 #include "support/near.hpp"
 
 namespace starling::testing_support {

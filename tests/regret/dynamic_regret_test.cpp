@@ -5,6 +5,7 @@
 
 #include "core/numerics/kernels.hpp"
 #include "evaluated.hpp"
+#include "model/linear_model.hpp"
 #include "regret/regret.hpp"
 
 namespace starling::dynamic_regret_test {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/random.hpp"
+#include "model/linear_model.hpp"
 #include "regret/evaluation_pass.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"

@@ -4,6 +4,7 @@
 
 #include "core/numerics/kernels.hpp"
 #include "evaluated.hpp"
+#include "model/linear_model.hpp"
 #include "regret/regret.hpp"
 
 namespace starling::static_regret_test {

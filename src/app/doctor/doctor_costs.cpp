@@ -6,10 +6,12 @@
 #include "core/random.hpp"
 #include "doctor_predict.hpp"
 #include "graph/topology.hpp"
+#include "model/linear_model.hpp"
 #include "net/agreement.hpp"
 #include "net/neighbours/neighbours.hpp"
 #include "net/probes/latency_probes.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism.hpp"
 #include "protocol/decentralized/omd.hpp"
 #include "protocol/decentralized/synchronous_mixer.hpp"
 

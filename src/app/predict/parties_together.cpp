@@ -6,6 +6,7 @@
 #include "core/check.hpp"
 #include "files/tell_user.hpp"
 #include "methods/vertical/records/private_matching.hpp"
+#include "privacy/statement/terms.hpp"
 #include "privacy/without_noise.hpp"
 #include "protocol/vertical/vertical_networks.hpp"
 #include "protocol/vertical/vertical_predictions.hpp"

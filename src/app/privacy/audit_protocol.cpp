@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "graph/topology.hpp"
+#include "model/linear_model.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "protocol/canary.hpp"
 #include "protocol/decentralized/omd.hpp"

@@ -1,4 +1,4 @@
-/// The clients of a run, of which some may be lost for good, and some join later.
+/// The clients of a run, of which some may be lost for good, and some join later; and what they count for.
 #pragma once
 
 #include <string>
@@ -60,5 +60,21 @@ class Membership {
   std::vector<Change> changes_;
   std::vector<Client> lost_;
 };
+
+/// Whether every record counts alike, as if all were pooled, or every client, as the mean over its own records.
+enum class ClientWeights { records, equal };
+
+[[nodiscard]] inline const char* name_of(ClientWeights weights) {
+  return weights == ClientWeights::records ? "records" : "equal";
+}
+
+/// The weights as a clause for people, of records or of persons.
+[[nodiscard]] inline const char* in_words(ClientWeights weights, bool of_persons) {
+  if (weights == ClientWeights::equal) {
+    return of_persons ? "every client counts alike, whatever its number of persons"
+                      : "every client counts alike, whatever its number of records";
+  }
+  return of_persons ? "persons count as if one client had all of them" : "every record counts alike, whoever has it";
+}
 
 }  // namespace starling

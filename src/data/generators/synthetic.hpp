@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "core/text/table.hpp"
+#include "core/text/spec.hpp"
 #include "data/settings.hpp"
 #include "data/source.hpp"
 #include "data/stream.hpp"

@@ -7,7 +7,7 @@
 
 #include "core/columns.hpp"
 #include "core/links.hpp"
-#include "core/text/table.hpp"
+#include "core/text/spec.hpp"
 
 namespace starling {
 

@@ -9,7 +9,7 @@
 
 #include "core/columns.hpp"
 #include "core/links.hpp"
-#include "core/text/table.hpp"
+#include "core/text/spec.hpp"
 #include "data/vertical/trajectories.hpp"
 #include "data/vertical/vertical.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/text/table.hpp"
+#include "core/text/spec.hpp"
 #include "graph/schedule.hpp"
 
 namespace starling {

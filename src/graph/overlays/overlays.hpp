@@ -17,6 +17,13 @@ enum class MissingWeight {
   receiver_keeps,  ///< the receiver's own share grows: receiver sums stay the same
 };
 
+/// Settings of a run on which overlays depend.
+struct OverlayTerms {
+  MissingWeight missing = MissingWeight::split_anew;
+  Round steps_per_round = 1;
+  std::uint64_t seed = 1;  ///< of attendance and of losses
+};
+
 /// A schedule with absent and departed clients. Both ends of an edge agree whether the edge is there, because the
 /// decision uses common knowledge alone. Under `split_anew` links have a `share` and arcs of weight 1. A row costs one
 /// attendance check for each arc. The last check of a client is cached in eight bytes. Not thread-safe.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "output/averaging.hpp"
+#include "output/choices.hpp"
 #include "protocol/aggregated/fedavg_settings.hpp"
 #include "run/settings/tuned_config.hpp"
 

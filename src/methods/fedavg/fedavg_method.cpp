@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/numerics/kernels.hpp"
+#include "graph/graph.hpp"
+#include "loss/loss.hpp"
 #include "privacy/statement/trust.hpp"
 #include "protocol/decentralized/learning_rule.hpp"
 #include "run/inputs/start_models.hpp"

@@ -6,6 +6,7 @@
 #include "output/checkpoints/kept_parts.hpp"
 #include "output/model_average.hpp"
 #include "output/model_file/saved_model.hpp"
+#include "protocol/aggregated/aggregated_clients.hpp"
 #include "protocol/aggregated/fedavg.hpp"
 #include "report/summary.hpp"
 #include "run/life_cycle.hpp"

@@ -2,43 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
-#include <numbers>
 
 #include "column_check.hpp"
-#include "core/numerics/kernels.hpp"
 #include "data/generators/synthetic.hpp"
 #include "graph/analysis/analysis.hpp"
+#include "graph/graph.hpp"
+#include "graph/overlays/overlays.hpp"
 #include "infer_engine.hpp"
 #include "inference/path_intervals.hpp"
 #include "interval_results.hpp"
 #include "methods/omd/step_cap_choice.hpp"
 #include "model/mallows_model.hpp"
-#include "privacy/mechanism/paired_mechanism.hpp"
-#include "privacy/parts.hpp"
-#include "protocol/aggregated/newton.hpp"
-#include "protocol/aggregated/plug_in_sums.hpp"
 #include "run/inputs/start_models.hpp"
 #include "run/privacy/run_pairs.hpp"
 #include "run/settings/schedule_options.hpp"
 #include "run/settings/source_options.hpp"
 #include "run/stages/run_context.hpp"
 #include "run/tuning/column_constants.hpp"
-#include "run/tuning/rule_settings.hpp"
-#include "run/tuning/settings_by_rule.hpp"
-#include "run/tuning/tuned_settings.hpp"
-#include "setting/infer_rule.hpp"
 #include "warm_up.hpp"
 
 namespace starling {
-
-namespace {
-
-/// A little more than Ψ can reach, so that roundings need no clipping (privacy/noise/grid.hpp keeps 2^-20).
-constexpr double slack = 1 + 0x1p-16;
-
-}  // namespace
 
 InferMethod::InferMethod(RunContext& run, RunHome& home, Configured<InferConfig>& configuration)
     : Method(run, home), configuration_(configuration) {
@@ -92,61 +76,6 @@ void InferMethod::choose_pairs() {
   pairs_ =
       std::make_shared<RunPairs>(run_.agreement, config_.privacy, PairClients::all_of(run_.inputs.layout->clients()),
                                  graph.get(), config_.data.seed);
-}
-
-void InferMethod::choose_settings() {
-  if (!config_.tune && !config_.resume && config_.privacy.protects() && config_.decentralized()) {
-    run_.notes.emplace_back("no rule is known for steps over a graph: settings that are not given keep their defaults");
-  }
-  const std::optional<std::int64_t> records = most_records_of_clients(run_.agreement, run_.inputs.dataset);
-  if (config_.tunes()) tune(records);
-  if (!config_.newton()) return;
-  run_.agreement.together([&] {
-    check(
-        records && run_.inputs.dataset.replayable && !run_.inputs.dataset.shape.sparse,
-        "--estimator newton with '{}': its rounds read all records, of a known number and dense, again and again. Use "
-        "a file of these, or --estimator path.",
-        config_.data.source);
-    take_whole_rounds(*records);
-  });
-}
-
-void InferMethod::tune(const std::optional<std::int64_t>& records) {
-  const Vector all_records = run_.inputs.records_of_clients();
-  const bool equal = config_.weights == ClientWeights::equal;
-  Vector shares = equal ? over_own_batches(all_records) : Vector(all_records.size(), 1.0);
-  scale(1 / static_cast<double>(shares.size()), shares);
-  const InferRuleFacts facts{config_,
-                             *parts_.loss,
-                             run_.inputs.dataset.shape,
-                             run_.inputs.dataset.replayable,
-                             run_.inputs.layout->clients(),
-                             shares,
-                             records,
-                             rounds_of_endless_streams,
-                             pairs_ ? 1 / pairs_->terms().exposure : 1};
-  std::vector<TunedValue> chosen = release_constants(why_a_path(facts), records);
-  chosen.push_back({"tuning", "off", ""});
-  const std::size_t dropped = features_left_out(run_.agreement, run_.inputs.dataset).size();
-  std::vector<TunedValue> values;
-  run_.agreement.together([&] {
-    values = values_by_rule(facts);
-    for (TunedValue& each : values) keep_in_range(each);
-    if (run_.first_rank()) print_tuning(values, newton_outlook(facts, dropped));
-  });
-  for (TunedValue& each : values) each.value = run_.agreement.broadcast(declare_public(each.value));
-  run_.agreement.together([&] {
-    std::ranges::copy(values, std::back_inserter(chosen));
-    configuration_.choose(chosen);
-    if (run_.inputs.dataset.replayable) run_.inputs.dataset.plan(config_.data.batching(), records);
-  });
-  std::ranges::move(values, std::back_inserter(run_.tuning.chosen));
-}
-
-/// Every client's records are one batch.
-void InferMethod::take_whole_rounds(std::int64_t records) {
-  config_.data.batch = static_cast<std::size_t>(std::max<std::int64_t>(1, records));
-  run_.inputs.dataset.plan(config_.data.batching(), records);
 }
 
 void InferMethod::open_model() {
@@ -280,72 +209,6 @@ void InferMethod::choose_steps() {
   if (config_.batch_means) {
     static_cast<void>(BatchMeans(1, *config_.batch_means, config_.sgd.step_power, counted));
   }
-}
-
-SecondPart InferMethod::plug_in_part() const {
-  if (!config_.plug_in) return PlugInSums::part(*parts_.model, CurvatureParts::curvature, config_.bias_share);
-  SecondPart part = PlugInSums::part(*parts_.model, CurvatureParts::both, PlugInSums::share_of_both);
-  if (config_.trust == PlugInTrust::central) {
-    const double records = static_cast<double>(config_.sgd.steps) * static_cast<double>(config_.data.batch) *
-                           static_cast<double>(run_.inputs.layout->clients());
-    check(unprotected() || records <= most_records_of_sum,
-          "--trust central with {} records in all: the sensitivity of sums over more than {} cannot be proved. Use "
-          "--trust local, or fewer --rounds.",
-          records, most_records_of_sum);
-    part.once_of = static_cast<std::size_t>(std::min(records, most_records_of_sum));
-    part.clip *= room_of_sum;
-  }
-  return part;
-}
-
-std::optional<SecondPart> InferMethod::second_part() const {
-  if (parts_.warm_up) return parts_.warm_up->part();
-  if (config_.newton()) return NewtonRounds::second_part(*parts_.model, newton_settings(config_));
-  if (two_parts()) return plug_in_part();
-  return std::nullopt;
-}
-
-std::unique_ptr<Protection> InferMethod::make_protection(ReleaseSettings settings) const {
-  const std::string& name = config_.privacy.mechanism_row().name;
-  if (!unprotected() && !config_.privacy.clip) settings.clip = parts_.model->most_influence() * slack;
-  if (parts_.warm_up) {
-    auto pair = std::make_unique<PairedMechanism>(name, settings, parts_.warm_up->part());
-    check(unprotected() || pair->second_clip().bound >= 1 + 1e-12,
-          "--warmup-share {}: the sensitivity of sums over so many records cannot be proved. Take a smaller one.",
-          config_.warmup_share);
-    return pair;
-  }
-  if (const std::optional<SecondPart> second = second_part()) {
-    auto pair = std::make_unique<PairedMechanism>(name, settings, *second);
-    // Nothing clips the second part: its bound must leave room for what rounding it to integers takes.
-    const double norm = config_.plug_in || config_.newton() ? std::numbers::sqrt2 : 1;
-    check(unprotected() || pair->second_clip().bound >= norm * (1 + 1e-12),
-          "sums of curvatures over {} records of a client: their sensitivity cannot be proved. {}.", config_.data.batch,
-          config_.newton() ? "Use --estimator path" : "Take a smaller --batch");
-    return pair;
-  }
-  return mechanism_table().make(name, settings);
-}
-
-RunFacts InferMethod::privacy_facts() {
-  RunFacts facts = common_facts(config_.sgd.steps);
-  if (parts_.schedule)
-    facts.public_inputs = parts_.schedule->digest() + facts.public_inputs + digest_of(config_.step_cap);
-  facts.second = second_part();
-  facts.histograms = shares_of_constants();
-  if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
-  // A record is in each round's release: together they cost what was asked for.
-  if (config_.newton()) facts.price_factor = short_of_one / std::sqrt(static_cast<double>(config_.sgd.steps));
-  if (!parts_.schedule) {
-    const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
-    facts.trust = unprotected() ? TrustModel::none
-                  : central     ? TrustModel::curvature
-                  : pairs_      ? TrustModel::pairs
-                                : TrustModel::local;
-  }
-  facts.pairs = pairs_;
-  facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
-  return facts;
 }
 
 }  // namespace starling

@@ -1,8 +1,9 @@
 #include "infer_parts.hpp"
 
 #include "column_check.hpp"
-#include "core/client_weights.hpp"
+#include "core/clients/membership.hpp"
 #include "data/serving/dataset.hpp"
+#include "graph/schedule.hpp"
 #include "infer_engine.hpp"
 #include "interval_results.hpp"
 #include "run/privacy/run_privacy.hpp"

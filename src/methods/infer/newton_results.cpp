@@ -6,8 +6,10 @@
 
 #include "core/numerics/dense.hpp"
 #include "core/numerics/distributions.hpp"
+#include "net/agreement.hpp"
 #include "output/intervals/interval_recorder.hpp"
 #include "output/model_file/saved_model.hpp"
+#include "protocol/aggregated/newton.hpp"
 #include "setting/infer_config.hpp"
 
 namespace starling {

@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "interval_results.hpp"
-#include "net/agreement.hpp"
-#include "protocol/aggregated/newton.hpp"
 
 namespace starling {
+
+class NewtonRounds;
+struct NewtonEstimate;
 
 /// The estimate of Newton's rounds with its intervals by curvature, squares and known noise. Rank 0 has them; there are
 /// none along the way.

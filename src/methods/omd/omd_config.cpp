@@ -5,6 +5,7 @@
 #include "codec/quantiser.hpp"
 #include "console/command.hpp"
 #include "data/serving/partition.hpp"
+#include "graph/overlays/overlays.hpp"
 #include "graph/topology.hpp"
 #include "loss/loss.hpp"
 #include "run/inputs/start_models.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "output/averaging.hpp"
+#include "output/choices.hpp"
 #include "protocol/decentralized/settings.hpp"
 #include "run/settings/constraint_options.hpp"
 #include "run/settings/schedule_options.hpp"

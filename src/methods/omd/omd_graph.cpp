@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/graph.hpp"
 #include "mirror/mirror.hpp"
 #include "omd_method.hpp"
 #include "protocol/decentralized/learning_rule.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/numerics/kernels.hpp"
+#include "loss/loss.hpp"
 #include "regret/regret.hpp"
 #include "run/inputs/inputs.hpp"
 #include "run/inputs/start_models.hpp"

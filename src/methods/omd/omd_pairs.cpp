@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "graph/overlays/overlays.hpp"
 #include "omd_method.hpp"
 #include "run/privacy/run_pairs.hpp"
 #include "run/stages/run_context.hpp"

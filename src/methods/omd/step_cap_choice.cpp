@@ -8,6 +8,7 @@
 #include "core/check.hpp"
 #include "graph/graph.hpp"
 #include "graph/masses.hpp"
+#include "net/agreement.hpp"
 #include "protocol/decentralized/step_cap.hpp"
 
 namespace starling {

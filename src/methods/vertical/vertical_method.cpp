@@ -2,6 +2,7 @@
 
 #include "methods/methods.hpp"
 #include "methods/vertical/setting/model_parts.hpp"
+#include "privacy/mechanism.hpp"
 #include "run/life_cycle.hpp"
 #include "run/privacy/run_facts.hpp"
 #include "run/stages/play.hpp"

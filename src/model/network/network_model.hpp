@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "loss/loss.hpp"
 #include "model/model.hpp"
 #include "model/network/gradient_sum.hpp"
 #include "model/network/network.hpp"

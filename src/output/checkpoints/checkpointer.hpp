@@ -11,7 +11,7 @@
 #include "checkpoint.hpp"
 #include "kept_parts.hpp"
 #include "net/milestones.hpp"
-#include "pace.hpp"
+#include "output/choices.hpp"
 #include "protocol/observer.hpp"
 
 namespace starling {

@@ -1,9 +1,8 @@
-#include "output/directory/folder_layout.hpp"
-
 #include <algorithm>
 #include <cstddef>
 
 #include "core/check.hpp"
+#include "output/directory/private_place.hpp"
 
 namespace starling {
 

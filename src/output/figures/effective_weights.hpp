@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/columns.hpp"
-#include "output/recorded.hpp"
+#include "output/choices.hpp"
 
 namespace starling {
 

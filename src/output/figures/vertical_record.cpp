@@ -6,6 +6,8 @@
 
 #include "hdf5/file.hpp"
 #include "output/directory/run_directory.hpp"
+#include "output/figures/roc.hpp"
+#include "protocol/vertical/vertical.hpp"
 
 namespace starling {
 

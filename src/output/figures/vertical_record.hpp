@@ -8,14 +8,16 @@
 
 #include "core/snapshot.hpp"
 #include "output/directory/owners_file.hpp"
-#include "output/figures/roc.hpp"
 #include "output/rounds.hpp"
 #include "privacy/metrics_policy.hpp"
-#include "protocol/vertical/vertical.hpp"
+#include "protocol/observer.hpp"
 
 namespace starling {
 
 class RunDirectory;
+class Vertical;
+struct Prediction;
+struct RocArea;
 
 /// The recorder of rounds.csv on rank 0: round, loss, accuracy, test_loss, test_accuracy, uplink_bits, downlink_bits,
 /// out_of_range. A line has the means over the round's records in range (before the step; of test records after the

@@ -27,8 +27,8 @@
 #include <string>
 
 #include "core/boundary.hpp"
+#include "core/columns.hpp"
 #include "privacy/charge.hpp"
-#include "privacy/histograms/counts.hpp"
 #include "privacy/keys/keystream.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/noise/gaussian_noise.hpp"

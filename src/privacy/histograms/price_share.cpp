@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "privacy/parts.hpp"
+
 namespace starling {
 
 double PriceShare::of_release(double price) const {

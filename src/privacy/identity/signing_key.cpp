@@ -1,5 +1,3 @@
-#include "privacy/identity/signing_key.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -14,6 +12,7 @@
 #include "core/check.hpp"
 #include "core/memory/wipe.hpp"
 #include "files/durable_file.hpp"
+#include "privacy/identity/members.hpp"
 
 namespace starling {
 

@@ -1,10 +1,13 @@
 #include "privacy/ledger/accounts.hpp"
 
+#include <bit>
 #include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "core/check.hpp"
+#include "privacy/ledger/ledger.hpp"
 #include "privacy/mechanism.hpp"
 
 namespace starling {
@@ -26,6 +29,18 @@ Reservation no_release(Client client, Round first, Round end) {
 constexpr auto quick_block = std::chrono::milliseconds(500);
 
 }  // namespace
+
+BlockSizes::BlockSizes(Round most, bool doubling) : most_(most), doubling_(doubling) {
+  check(most >= 1, "blocks of {} rounds: 1 or more are reserved together.", most);
+}
+
+Round BlockSizes::after(Round reserved, Pace pace) const {
+  if (!doubling_) return most_ - reserved % most_;
+  const Round most = pace == Pace::quick ? std::max(most_, most_quick) : most_;
+  const Round next = reserved + 1;
+  if (reserved >= most) return most - next % most;
+  return static_cast<Round>(std::bit_ceil(static_cast<std::uint64_t>(next) + 1)) - next;
+}
 
 Accounts::Accounts(const Protection& mechanism, Prices prices, Round rounds, Client first,
                    std::vector<ServedRounds> served)

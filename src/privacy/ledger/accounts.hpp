@@ -11,12 +11,14 @@
 #include "core/snapshot.hpp"
 #include "privacy/accounting/prices.hpp"
 #include "privacy/accounting/spending.hpp"
-#include "privacy/ledger/ledger.hpp"
 #include "privacy/ledger/served_rounds.hpp"
 
 namespace starling {
 
+class Ledger;
 class Protection;
+struct Reservation;
+enum class LedgerEnd;
 
 /// A limit on the privacy loss by a client's releases.
 struct Budget {
@@ -24,6 +26,29 @@ struct Budget {
   bool of_client = true;        ///< loss of all records of a client together; else of its worst record
   std::optional<double> delta;  ///< at which losses are composed; else the usual one of the mechanism
   [[nodiscard]] auto operator<=>(const Budget&) const = default;
+};
+
+/// The sizes of reserved blocks. After a crash, small blocks waste fewer rounds; large blocks need fewer fsyncs.
+/// Blocks end at the same rounds wherever they begin: clients who were apart when a run was taken up, since some had
+/// sat out its last rounds, share rows from the next such round on.
+class BlockSizes {
+ public:
+  /// 1, 2, 4, … up to `most` rounds: a crash costs at most as many rounds as were released, and one. Blocks end where
+  /// 1, 3, 7, …, 2^j - 1 rounds are reserved; from `most` on, where one less than a multiple of `most` is.
+  [[nodiscard]] static BlockSizes doubling(Round most = 4096) { return {most, true}; }
+  /// Blocks end where a multiple of `size` is reserved.
+  [[nodiscard]] static BlockSizes fixed(Round size) { return {size, false}; }
+  /// The speed of rounds. Blocks that are used up in no time may go on doubling, up to 2^20 rounds, since a crash
+  /// still costs no more than was released, and writing a row takes as long as many thousand quick rounds.
+  enum class Pace { ordinary, quick };
+  /// Rounds of the block that follows `reserved` rounds (0 or more): those up to the next round where blocks end.
+  [[nodiscard]] Round after(Round reserved, Pace pace = Pace::ordinary) const;
+
+ private:
+  static constexpr Round most_quick = Round{1} << 20;
+  BlockSizes(Round most, bool doubling);
+  Round most_;
+  bool doubling_;
 };
 
 /// The accounts of a rank's clients. A client takes 72 bytes while its price does not change; the terms that clients

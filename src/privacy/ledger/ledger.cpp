@@ -1,6 +1,5 @@
 #include "privacy/ledger/ledger.hpp"
 
-#include <bit>
 #include <cstdint>
 #include <ctime>
 #include <utility>
@@ -22,18 +21,6 @@ std::string now() {
 }
 
 }  // namespace
-
-BlockSizes::BlockSizes(Round most, bool doubling) : most_(most), doubling_(doubling) {
-  check(most >= 1, "blocks of {} rounds: 1 or more are reserved together.", most);
-}
-
-Round BlockSizes::after(Round reserved, Pace pace) const {
-  if (!doubling_) return most_ - reserved % most_;
-  const Round most = pace == Pace::quick ? std::max(most_, most_quick) : most_;
-  const Round next = reserved + 1;
-  if (reserved >= most) return most - next % most;
-  return static_cast<Round>(std::bit_ceil(static_cast<std::uint64_t>(next) + 1)) - next;
-}
 
 struct Ledger::State {
   explicit State(const std::string& path) : file(path) {}

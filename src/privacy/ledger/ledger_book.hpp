@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/links.hpp"
-#include "privacy/accumulation.hpp"
 #include "privacy/charge.hpp"
 #include "privacy/client_range.hpp"
+#include "privacy/correlation.hpp"
 #include "privacy/unit.hpp"
 
 namespace starling {

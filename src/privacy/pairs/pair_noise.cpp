@@ -4,6 +4,7 @@
 
 #include "core/check.hpp"
 #include "core/memory/wipe.hpp"
+#include "privacy/pairs/pair_graph.hpp"
 
 namespace starling {
 

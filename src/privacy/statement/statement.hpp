@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/client_weights.hpp"
 #include "core/clients/membership.hpp"
 #include "privacy/accounting/spending.hpp"
 #include "privacy/audit/one_run.hpp"

@@ -1,5 +1,7 @@
 #include "protocol/aggregated/aggregated_clients.hpp"
 
+#include "privacy/ledger/accounts.hpp"
+
 namespace starling {
 
 AggregatedClients::AggregatedClients(Model& model, Accounts& accounts, std::vector<NoiseKey> keys,
@@ -16,6 +18,18 @@ Secret<Batch> AggregatedClients::empty_batch() {
   Batch none;
   none.clear();
   return Secret<Batch>(std::move(none));
+}
+
+std::optional<double> AggregatedClients::begin(std::size_t k, Round t) {
+  const std::optional<double> price = streams_[k]->ended(t) ? std::nullopt : accounts_.pay(k, t);
+  if (!price) {
+    const std::optional<double> of_zeros = accounts_.price_of_zeros(k, t);
+    batches_[k] = of_zeros ? &nothing_ : nullptr;
+    return of_zeros;
+  }
+  batches_[k] = &streams_[k]->next(t);
+  played_.rounds[k].add(t);
+  return price;
 }
 
 double AggregatedClients::public_records(std::size_t k, Round t) const {

@@ -8,10 +8,11 @@
 #include "data/stream.hpp"
 #include "model/model.hpp"
 #include "privacy/keys/keys.hpp"
-#include "privacy/ledger/accounts.hpp"
 #include "protocol/observer.hpp"
 
 namespace starling {
+
+class Accounts;
 
 /// The clients of one rank. In each round call begin() for a client, then gradient() or tally().
 class AggregatedClients {
@@ -29,17 +30,7 @@ class AggregatedClients {
   /// Reads client k's batch of round t and pays for its releases. Returns the price of a release; none if the client
   /// does not participate, because its stream or its budget has ended. Under noise between pairs its batch is empty
   /// then, and it participates with zeros. Rounds ascend.
-  std::optional<double> begin(std::size_t k, Round t) {
-    const std::optional<double> price = streams_[k]->ended(t) ? std::nullopt : accounts_.pay(k, t);
-    if (!price) {
-      const std::optional<double> of_zeros = accounts_.price_of_zeros(k, t);
-      batches_[k] = of_zeros ? &nothing_ : nullptr;
-      return of_zeros;
-    }
-    batches_[k] = &streams_[k]->next(t);
-    played_.rounds[k].add(t);
-    return price;
-  }
+  std::optional<double> begin(std::size_t k, Round t);
   /// Public number of client k's records in round t, which has begun: it follows from the length of the stream.
   [[nodiscard]] double public_records(std::size_t k, Round t) const;
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "net/root/root.hpp"
+#include "privacy/mechanism.hpp"
+#include "protocol/aggregated/aggregated_clients.hpp"
+
 namespace starling {
 
 AggregatedRounds::AggregatedRounds(Root& root, AggregatedClients& clients, const Released<Vector>& start,
@@ -12,6 +16,10 @@ AggregatedRounds::AggregatedRounds(Root& root, AggregatedClients& clients, const
 
 Released<Columns> AggregatedRounds::some_models(std::size_t, std::size_t count) const {
   return post_process([count](const Vector& theta) { return Columns(theta, count); }, theta_);
+}
+
+const Played& AggregatedRounds::played() const {
+  return members_.played();
 }
 
 void AggregatedRounds::persist(Snapshot& snapshot) {

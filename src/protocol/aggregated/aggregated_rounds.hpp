@@ -4,12 +4,13 @@
 #include <vector>
 
 #include "core/snapshot.hpp"
-#include "privacy/mechanism.hpp"
-#include "protocol/aggregated/aggregated_clients.hpp"
 #include "protocol/central_rounds.hpp"
-#include "protocol/observer_list.hpp"
+#include "protocol/observer.hpp"
 
 namespace starling {
+
+class AggregatedClients;
+class Mechanism;
 
 /// A protocol whose clients all have the same model θ. A derived run() calls begin(), then in each round goes_on(), its
 /// own steps, and completed().
@@ -25,7 +26,7 @@ class AggregatedRounds : public CentralRounds {
 
   [[nodiscard]] Released<Columns> some_models(std::size_t first, std::size_t count) const override;
   [[nodiscard]] View model(std::size_t) const override { return theta_.value(); }
-  [[nodiscard]] const Played& played() const override { return members_.played(); }
+  [[nodiscard]] const Played& played() const override;
   /// The model θ, the same on all ranks.
   [[nodiscard]] const Released<Vector>& theta() const { return theta_; }
   /// The whole state between rounds, traffic and the noise that later releases take back included; without streams,

@@ -5,6 +5,9 @@
 
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
+#include "net/root/root.hpp"
+#include "privacy/mechanism.hpp"
+#include "protocol/aggregated/aggregated_clients.hpp"
 #include "protocol/bounded_model.hpp"
 #include "protocol/naming_client.hpp"
 

@@ -7,6 +7,9 @@
 #include "core/numerics/gram.hpp"
 #include "core/numerics/kernels.hpp"
 #include "core/sized.hpp"
+#include "net/root/root.hpp"
+#include "privacy/mechanism.hpp"
+#include "protocol/aggregated/aggregated_clients.hpp"
 
 namespace starling {
 

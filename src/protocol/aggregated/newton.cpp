@@ -8,6 +8,9 @@
 #include "core/numerics/distributions.hpp"
 #include "core/numerics/gram.hpp"
 #include "core/numerics/kernels.hpp"
+#include "net/root/root.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
+#include "protocol/aggregated/aggregated_clients.hpp"
 
 namespace starling {
 
@@ -382,6 +385,10 @@ void NewtonRounds::close(const Means& means) {
   closing_.noise += means.noise;
   closing_.of_curvature += means.of_curvature;
   closing_.of_records += means.of_records;
+}
+
+bool NewtonRounds::exact() const {
+  return pair_.price_kind() == PriceKind::none;
 }
 
 std::optional<NewtonEstimate> NewtonRounds::estimate() const {

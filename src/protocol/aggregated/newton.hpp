@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "core/numerics/dense.hpp"
+#include "model/mallows_model.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
 #include "protocol/aggregated/plug_in_sums.hpp"
 #include "protocol/aggregated/preconditioned.hpp"
@@ -124,7 +125,7 @@ class NewtonRounds final : public AggregatedRounds {
   }
   void close(const Means& means);
   /// Whether releases have no noise.
-  [[nodiscard]] bool exact() const { return pair_.price_kind() == PriceKind::none; }
+  [[nodiscard]] bool exact() const;
   [[nodiscard]] Means means_of(View sum) const;
   [[nodiscard]] bool is_left_out(std::size_t j) const {
     return std::binary_search(settings_.left_out.begin(), settings_.left_out.end(), j);

@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numerics/gram.hpp"
 #include "core/numerics/kernels.hpp"
+#include "model/mallows_model.hpp"
+#include "net/root/root.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 #include "privacy/without_noise.hpp"
+#include "protocol/aggregated/aggregated_clients.hpp"
 
 namespace starling {
 

@@ -6,14 +6,20 @@
 #include <utility>
 #include <vector>
 
+#include "core/boundary.hpp"
+#include "core/columns.hpp"
+#include "core/links.hpp"
 #include "core/snapshot.hpp"
 #include "inference/plug_in.hpp"
-#include "model/mallows_model.hpp"
-#include "net/root/root.hpp"
-#include "privacy/mechanism/paired_mechanism.hpp"
-#include "protocol/aggregated/aggregated_clients.hpp"
 
 namespace starling {
+
+class AggregatedClients;
+class MallowsModel;
+class PairedMechanism;
+class Root;
+struct ReleaseAddress;
+struct SecondPart;
 
 /// The means that plug-in intervals are computed from, on rank 0.
 ///

@@ -11,7 +11,7 @@
 
 #include "core/batch.hpp"
 #include "core/boundary.hpp"
-#include "core/text/table.hpp"
+#include "core/text/spec.hpp"
 
 namespace starling {
 

@@ -11,7 +11,7 @@
 #include "protocol/bounded_model.hpp"
 #include "protocol/constraints/long_term_constraints.hpp"
 #include "protocol/naming_client.hpp"
-#include "protocol/observer_list.hpp"
+#include "protocol/observer.hpp"
 
 namespace starling {
 

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "core/numerics/kernels.hpp"
+#include "net/root/root.hpp"
 #include "privacy/without_noise.hpp"
 
 namespace starling {

@@ -1,6 +1,7 @@
 #include "protocol/renewable/offline_renewable.hpp"
 
 #include "core/numerics/kernels.hpp"
+#include "net/root/root.hpp"
 
 namespace starling {
 

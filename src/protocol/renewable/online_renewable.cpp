@@ -7,6 +7,7 @@
 
 #include "core/numerics/gram.hpp"
 #include "core/numerics/kernels.hpp"
+#include "net/root/root.hpp"
 
 namespace starling {
 

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "core/numerics/kernels.hpp"
+#include "net/root/root.hpp"
+#include "privacy/mechanism.hpp"
 #include "protocol/curvature/safeguarded_newton.hpp"
 
 namespace starling {

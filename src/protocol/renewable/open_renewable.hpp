@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "codec/codec.hpp"
 #include "protocol/renewable/renewable.hpp"
 
 namespace starling {

@@ -1,6 +1,7 @@
 #include "protocol/renewable/paper_renewable.hpp"
 
 #include "core/numerics/kernels.hpp"
+#include "net/root/root.hpp"
 #include "privacy/without_noise.hpp"
 
 namespace starling {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/numerics/kernels.hpp"
+#include "net/root/root.hpp"
 
 namespace starling {
 

@@ -1,6 +1,7 @@
 #include "protocol/renewable/renewable.hpp"
 
 #include "core/numerics/kernels.hpp"
+#include "net/root/root.hpp"
 
 namespace starling {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "privacy/histograms/feature_histograms.hpp"
+
 namespace starling {
 
 namespace {

@@ -9,9 +9,10 @@
 #include "core/boundary.hpp"
 #include "core/columns.hpp"
 #include "data/constants.hpp"
-#include "privacy/histograms/feature_histograms.hpp"
 
 namespace starling {
+
+class FeatureHistograms;
 
 /// A party's rows of `columns` numbers. What is missing is NaN.
 struct PartyRows {

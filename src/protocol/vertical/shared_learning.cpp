@@ -5,7 +5,14 @@
 
 #include "codec/quantiser.hpp"
 #include "core/numerics/kernels.hpp"
+#include "data/vertical/vertical.hpp"
+#include "loss/target_loss.hpp"
+#include "net/peers/peers.hpp"
+#include "net/root/root.hpp"
+#include "privacy/histograms/feature_histograms.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/without_noise.hpp"
+#include "protocol/vertical/column_scales.hpp"
 #include "protocol/vertical/vertical_predictions.hpp"
 
 namespace starling {

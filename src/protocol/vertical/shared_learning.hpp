@@ -26,29 +26,18 @@
 #include <vector>
 
 #include "core/snapshot.hpp"
-#include "data/vertical/vertical.hpp"
-#include "loss/target_loss.hpp"
-#include "net/peers/peers.hpp"
-#include "privacy/ledger/accounts.hpp"
+#include "data/constants.hpp"
 #include "privacy/shares/share_holder.hpp"
 #include "privacy/shares/share_keys.hpp"
 #include "protocol/central_rounds.hpp"
-#include "protocol/vertical/column_scales.hpp"
+#include "protocol/vertical/vertical_settings.hpp"
 
 namespace starling {
 
-/// The steps of a run on shares.
-struct SharedSteps {
-  Round rounds = 64;
-  double step = 1;      ///< η
-  double momentum = 0;  ///< m
-  /// So many of the rounds, the first that are paid for, have noisy histograms of the columns in place of gradients. By
-  /// their mean each party standardises its own columns, and labels that are numbers.
-  Round scale_rounds = 0;
-
-  /// The first round, from 0, whose model is in the mean.
-  [[nodiscard]] Round first_of_mean() const { return rounds / 2; }
-};
+class Accounts;
+class Peers;
+class TargetLoss;
+class VerticalStream;
 
 /// The data of a party that this rank hosts.
 struct SharedData {

@@ -5,11 +5,21 @@
 #include <span>
 
 #include "core/numerics/kernels.hpp"
+#include "data/vertical/vertical.hpp"
+#include "graph/overlays/attendance.hpp"
+#include "loss/target_loss.hpp"
 #include "model/network/network_block.hpp"
+#include "net/root/root.hpp"
 #include "privacy/clip_rows.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
 #include "privacy/without_noise.hpp"
 
 namespace starling {
+
+bool VerticalPlan::is_absent(Client u, Round t) const {
+  return absences && absences->absent(u, t);
+}
 
 VerticalParts add_vertical_parts(MultipartMechanism& mechanism, const VerticalArchitecture& architecture,
                                  const VerticalPlan& plan) {

@@ -33,17 +33,16 @@
 
 #include "codec/quantiser.hpp"
 #include "core/snapshot.hpp"
-#include "data/vertical/vertical.hpp"
-#include "graph/overlays/attendance.hpp"
-#include "privacy/ledger/accounts.hpp"
-#include "privacy/mechanism/multipart_mechanism.hpp"
+#include "privacy/keys/keys.hpp"
 #include "protocol/central_rounds.hpp"
-#include "protocol/step_schedule.hpp"
 #include "protocol/vertical/vertical_networks.hpp"
+#include "protocol/vertical/vertical_settings.hpp"
 
 namespace starling {
 
-struct VerticalPlan;
+class Accounts;
+class MultipartMechanism;
+class VerticalStream;
 
 /// Numbers of the parts in a MultipartMechanism.
 struct VerticalParts {
@@ -57,30 +56,6 @@ struct VerticalParts {
 /// UsageError if the sensitivity of a part cannot be proved.
 VerticalParts add_vertical_parts(MultipartMechanism& mechanism, const VerticalArchitecture& architecture,
                                  const VerticalPlan& plan);
-
-/// The ranks that know the labels: all, or rank 0 only.
-enum class LabelHolders { all, head };
-
-/// Settings of a run; η_t is the step schedule's length of step t, 0.03 by default.
-struct VerticalPlan : StepSchedule {
-  VerticalPlan() : StepSchedule{0.03, 0, 0} {}
-  Round rounds = 1;
-  Round local_steps = 1;  ///< E
-  LabelHolders labels = LabelHolders::all;
-  bool central = false;             ///< baseline: columns go to rank 0, which learns all blocks jointly
-  std::optional<Round> lazy_after;  ///< baseline: no block learns after this many rounds
-  double embedding_clip = 1;        ///< clipping bound of a record's embedding, under a mechanism
-  std::size_t batch = 1;            ///< m, public
-  std::size_t person_rows = 1;      ///< R, public: rows of a person in a round; 1: records stand for themselves
-  /// Parties that sit rounds out; null: none. Rank 0, client 0, is never asked for.
-  std::shared_ptr<const AbsenceModel> absences = {};
-  bool keeps_predictions = false;  ///< whether to keep predictions(), for the ROC curve
-
-  /// Rows of a full round.
-  [[nodiscard]] std::size_t rows() const { return batch * person_rows; }
-  /// Whether the party that is client u is absent in round t.
-  [[nodiscard]] bool is_absent(Client u, Round t) const { return absences && absences->absent(u, t); }
-};
 
 /// Quantisers of the messages.
 struct VerticalWire {

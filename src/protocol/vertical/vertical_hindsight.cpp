@@ -5,7 +5,9 @@
 #include "codec/quantiser.hpp"
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
+#include "loss/target_loss.hpp"
 #include "protocol/vertical/vertical_predictions.hpp"
+#include "protocol/vertical/vertical_settings.hpp"
 
 namespace starling {
 

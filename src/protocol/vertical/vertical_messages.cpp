@@ -3,7 +3,12 @@
 #include <cmath>
 
 #include "core/numerics/kernels.hpp"
+#include "data/vertical/vertical.hpp"
+#include "loss/target_loss.hpp"
+#include "net/root/root.hpp"
 #include "privacy/clip_rows.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
 #include "protocol/vertical/vertical.hpp"
 #include "protocol/vertical/vertical_predictions.hpp"
 

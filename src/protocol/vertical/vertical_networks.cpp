@@ -5,7 +5,10 @@
 
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
+#include "data/vertical/vertical.hpp"
+#include "loss/target_loss.hpp"
 #include "protocol/bounded_model.hpp"
+#include "protocol/vertical/vertical_settings.hpp"
 
 namespace starling {
 

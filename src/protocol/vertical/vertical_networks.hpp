@@ -11,17 +11,14 @@
 #include "core/boundary.hpp"
 #include "core/columns.hpp"
 #include "core/snapshot.hpp"
-#include "data/vertical/vertical.hpp"
-#include "loss/target_loss.hpp"
 #include "model/model.hpp"
 #include "model/network/network_block.hpp"
 
 namespace starling {
 
-enum class OptimiserKind {
-  sgd,   ///< θ − η g
-  adam,  ///< Kingma and Ba 2015, Algorithm 1, with β₁ = 0.9, β₂ = 0.999, ε = 10^-8
-};
+enum class OptimiserKind;
+class TargetLoss;
+struct VerticalArchitecture;
 
 /// An optimiser of the parameters of one block. Its state is made of released gradients only.
 class Optimiser {
@@ -33,21 +30,6 @@ class Optimiser {
 };
 
 [[nodiscard]] std::unique_ptr<Optimiser> make_optimiser(OptimiserKind kind);
-
-/// Shapes of a run's networks, the same on all ranks, and their start values.
-struct VerticalArchitecture {
-  std::vector<Architecture> features;  ///< of parties 1, …, K, each with e outputs
-  Architecture head;                   ///< with K e inputs
-  Precision precision = Precision::single;
-  std::uint64_t seed = 1;  ///< of start values, which differ from block to block
-  OptimiserKind optimiser = OptimiserKind::sgd;
-  /// Start values of this rank's blocks, the head's first, in place of drawn ones; empty ones are drawn.
-  std::vector<Vector> start = {};
-
-  [[nodiscard]] std::size_t parties() const { return features.size(); }
-  /// Whether the start values of block k are given.
-  [[nodiscard]] bool starts(std::size_t k) const { return k < start.size() && !start[k].empty(); }
-};
 
 /// A network with its current parameters, which are made of released gradients only.
 class LearningBlock {

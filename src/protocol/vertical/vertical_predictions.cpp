@@ -1,6 +1,11 @@
 // Predictions of held-out records by all parties together.
 #include "protocol/vertical/vertical_predictions.hpp"
 
+#include "data/vertical/vertical.hpp"
+#include "loss/target_loss.hpp"
+#include "net/root/root.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
 #include "privacy/without_noise.hpp"
 #include "protocol/vertical/vertical.hpp"
 

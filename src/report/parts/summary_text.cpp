@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "files/text_files.hpp"
+#include "output/choices.hpp"
 #include "output/directory/run_directory.hpp"
 #include "output/intervals/study.hpp"
-#include "output/recorded.hpp"
 #include "parts.hpp"
 #include "privacy/statement/statement.hpp"
 #include "report/figures/figure.hpp"

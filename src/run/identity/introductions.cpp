@@ -11,8 +11,12 @@
 #include "core/digest.hpp"
 #include "core/text/per_client.hpp"
 #include "files/durable_file.hpp"
+#include "net/agreement.hpp"
 #include "net/probes/latency_probes.hpp"
+#include "net/seal/seal_terms.hpp"
+#include "net/world.hpp"
 #include "privacy/identity/consent.hpp"
+#include "privacy/statement/terms.hpp"
 
 namespace starling {
 

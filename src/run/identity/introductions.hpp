@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "identity_options.hpp"
-#include "net/agreement.hpp"
-#include "net/seal/seal_terms.hpp"
 #include "privacy/identity/introduction.hpp"
-#include "privacy/statement/trust.hpp"
 
 namespace starling {
+
+class Agreement;
+class World;
+struct SealTerms;
+enum class SealedMessages;
 
 /// Names of a rank's files.
 struct IdentityFiles {

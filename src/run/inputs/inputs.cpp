@@ -19,6 +19,7 @@
 #include "data/source.hpp"
 #include "graph/graph.hpp"
 #include "privacy/ledger/served_rounds.hpp"
+#include "run/identity/introductions.hpp"
 #include "run/inputs/columns_by_name.hpp"
 #include "run/inputs/rank_key.hpp"
 #include "run/settings/configuration.hpp"

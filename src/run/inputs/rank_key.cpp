@@ -8,8 +8,10 @@
 #include "core/check.hpp"
 #include "core/digest.hpp"
 #include "core/memory/wipe.hpp"
+#include "net/agreement.hpp"
 #include "privacy/keys/keystream.hpp"
 #include "privacy/mechanism/masking.hpp"
+#include "run/identity/introductions.hpp"
 
 namespace starling {
 

@@ -3,11 +3,12 @@
 
 #include <string>
 
-#include "net/agreement.hpp"
 #include "privacy/keys/keys.hpp"
-#include "run/identity/introductions.hpp"
 
 namespace starling {
+
+class Agreement;
+class Introductions;
 
 /// A random 256-bit key that all ranks of this start of the program hold, and nobody who only listens to their
 /// messages. Rank 0 draws it and sends it to each rank under the key that both agree on by X25519 (RFC 7748). Ranks

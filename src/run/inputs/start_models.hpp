@@ -12,6 +12,7 @@
 
 namespace starling {
 
+class Loss;
 struct LearningConfig;
 
 struct StartModels {

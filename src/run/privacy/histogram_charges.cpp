@@ -1,8 +1,9 @@
+#include "histogram_charges.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 #include "core/text/limits.hpp"
-#include "owners_release.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/histograms/norm_histogram.hpp"
 #include "privacy/mechanism.hpp"

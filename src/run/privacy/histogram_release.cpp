@@ -5,7 +5,11 @@
 #include <numeric>
 
 #include "core/text/limits.hpp"
+#include "net/agreement.hpp"
+#include "noise_keys.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "privacy/ledger/ledger.hpp"
+#include "privacy/pairs/pair_terms.hpp"
 #include "run_pairs.hpp"
 
 namespace starling {
@@ -167,7 +171,7 @@ void HistogramRelease::close() {
 }
 
 Vector HistogramRelease::release(ReleasePath path, const std::vector<Secret<Counts>>& counts) {
-  if (facts_.pairs) agree_on_pairs(facts_.pairs->terms_before());  // all release, also who sits out in rounds
+  if (facts_.pairs) agree_on_pairs(facts_.pairs->terms_before(), {});  // all release, also who sits out in rounds
   agreement_.together([&] {
     if (facts_.pairs) store_public_keys_of_pairs(private_folder_ + "/pair-keys-of-" + histograms_.end.substr(1));
     for (std::size_t i = 0; i < ledgers_.size(); ++i) enter(clients_of(i), ledgers_[i]);

@@ -9,6 +9,7 @@
 
 #include "owners_release.hpp"
 #include "privacy/histograms/noisy_counts.hpp"
+#include "run_prices.hpp"
 
 namespace starling {
 

@@ -11,10 +11,14 @@
 #include "core/check.hpp"
 #include "core/digest.hpp"
 #include "core/text/per_client.hpp"
+#include "net/agreement.hpp"
+#include "noise_keys.hpp"
 #include "output/directory/owners_file.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "privacy/ledger/ledger.hpp"
 #include "privacy/pairs/pair_noise.hpp"
+#include "privacy/pairs/pair_terms.hpp"
 #include "run/settings/learning_config.hpp"
 #include "run_pairs.hpp"
 
@@ -31,6 +35,27 @@ std::string cpu() {
 }
 
 }  // namespace
+
+OwnersRelease::OwnersRelease(Agreement& agreement, const Layout& layout, const PrivacyOptions& options, RunFacts facts)
+    : agreement_(agreement), layout_(layout), options_(options), facts_(std::move(facts)) {}
+
+OwnersRelease::~OwnersRelease() = default;
+
+NoiseKeyPolicy OwnersRelease::key_policy() const {
+  return noise_key_policy(options_.noise_key);
+}
+
+Client OwnersRelease::first() const {
+  return layout_.first(agreement_.rank());
+}
+
+Client OwnersRelease::count() const {
+  return layout_.count(agreement_.rank());
+}
+
+void OwnersRelease::open_own_ledger(const std::string& folder) {
+  ledgers_.push_back(Ledger::open(folder + "/ledger"));
+}
 
 bool is_of_histograms(const std::string& run_id) {
   return run_id.ends_with(end_of_norms) || run_id.ends_with(end_of_features);

@@ -9,50 +9,24 @@
 #include <vector>
 
 #include "core/links.hpp"
-#include "net/agreement.hpp"
-#include "noise_keys.hpp"
-#include "privacy/accounting/spending.hpp"
+#include "privacy/accounting/prices.hpp"
+#include "privacy/charge.hpp"
 #include "privacy/keys/keys.hpp"
-#include "privacy/ledger/ledger.hpp"
 #include "privacy/mechanism/masking.hpp"
-#include "privacy/pairs/pair_terms.hpp"
 #include "run/settings/privacy_options.hpp"
 #include "run_facts.hpp"
-#include "run_prices.hpp"
 
 namespace starling {
 
+class Agreement;
+class Ledger;
 class PairNoise;
 struct Budget;
-struct PrivacyReport;
-
-/// Prices and charges of the histograms of a run.
-class HistogramCharges {
- public:
-  /// `whole` has the prices of the run's releases, less the share of features. Throws UsageError where these change
-  /// over the rounds, and for shares that the mechanism or the unit has not.
-  HistogramCharges(const PrivacyOptions& options, const HistogramShares& shares, const Prices& whole, Client clients);
-
-  [[nodiscard]] const HistogramPrices& prices() const { return prices_; }
-  /// Prices of gradients: `whole` less the share of the histogram of norms.
-  [[nodiscard]] Prices of_gradients(const Prices& whole) const;
-  /// What clients first, first + 1, … release once; nothing of a client that joined after the histograms. `scored` are
-  /// the records of each in sums of scores; empty: none.
-  [[nodiscard]] std::vector<std::optional<SingleRelease>> of_clients(Client first,
-                                                                     const std::vector<ServedRounds>& clients,
-                                                                     const std::vector<std::int64_t>& scored) const;
-  /// Adds figures of the dearest client at this δ: prices are ascending in what they are made of.
-  void describe(PrivacyReport& report, double delta) const;
-
- private:
-  [[nodiscard]] Charge of_norms(double price, std::int64_t records) const;
-  [[nodiscard]] std::optional<Charge> of_client(Client u, std::int64_t records, bool scored) const;
-
-  ChargeKind noise_;
-  HistogramShares shares_;
-  PriceShare norm_share_;
-  HistogramPrices prices_;
-};
+struct ClientRange;
+struct LedgerRun;
+struct PairRounds;
+struct PairTerms;
+struct Reservation;
 
 /// A configuration, as `--print-config` writes it, without the options that change no result.
 [[nodiscard]] std::string configuration_that_matters(const std::string& configuration);
@@ -66,24 +40,24 @@ inline constexpr const char* end_of_scores = ":scores";
 /// Releases of one rank's clients: their facts, prices, keys and ledgers, and the run that they are in these.
 class OwnersRelease {
  public:
-  OwnersRelease(Agreement& agreement, const Layout& layout, const PrivacyOptions& options, RunFacts facts)
-      : agreement_(agreement), layout_(layout), options_(options), facts_(std::move(facts)) {}
+  OwnersRelease(Agreement& agreement, const Layout& layout, const PrivacyOptions& options, RunFacts facts);
+  ~OwnersRelease();
 
   [[nodiscard]] const std::string& run_id() const { return run_id_; }
   /// Digest of all that determines the releases of the clients that are left; empty if they cannot be repeated.
   [[nodiscard]] const std::string& determined_by() const { return determined_by_; }
-  [[nodiscard]] NoiseKeyPolicy key_policy() const { return noise_key_policy(options_.noise_key); }
+  [[nodiscard]] NoiseKeyPolicy key_policy() const;
 
  protected:
-  [[nodiscard]] Client first() const { return layout_.first(agreement_.rank()); }
-  [[nodiscard]] Client count() const { return layout_.count(agreement_.rank()); }
+  [[nodiscard]] Client first() const;
+  [[nodiscard]] Client count() const;
   [[nodiscard]] Client client(std::size_t k) const { return first() + static_cast<Client>(k); }
   /// This rank's clients that have their accounts in ledger i.
   [[nodiscard]] ClientRange clients_of(std::size_t i) const;
   /// Opens --ledger: a file for each of this rank's clients, or one for all. Throws UsageError.
   void open_owners_ledgers();
   /// Opens the rank's own ledger in its private folder.
-  void open_own_ledger(const std::string& folder) { ledgers_.push_back(Ledger::open(folder + "/ledger")); }
+  void open_own_ledger(const std::string& folder);
   /// What determines the integers and all ranks know: configuration, public inputs, prices, `more`, and the build, the
   /// mathematical library and the kind of CPU, for which bits are promised. Throws FailureError.
   [[nodiscard]] std::string matter(const std::string& more = "") const;
@@ -99,7 +73,7 @@ class OwnersRelease {
   /// determination: other integers have other noise. Runs that cannot be repeated have no determination, and never
   /// release a round twice.
   /// **Collective.** Throws as agree_on_pair_keys.
-  void agree_on_pairs(const PairTerms& terms, PairRounds rounds = {});
+  void agree_on_pairs(const PairTerms& terms, PairRounds rounds);
   /// Writes the public keys of the pairs, as this rank received them, to a file; a rank without clients has none.
   void store_public_keys_of_pairs(const std::string& path) const;
   /// The run as new in a ledger of these clients: without parameters and sizes.

@@ -1,7 +1,10 @@
 // What determines the releases of a run: its keys, and which run it is.
 #include <algorithm>
 
+#include "net/agreement.hpp"
+#include "noise_keys.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "privacy/ledger/ledger.hpp"
 #include "run_pairs.hpp"
 #include "run_privacy.hpp"
 

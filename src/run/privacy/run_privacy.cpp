@@ -3,12 +3,19 @@
 #include <algorithm>
 #include <limits>
 
+#include "budget_left.hpp"
 #include "core/text/limits.hpp"
+#include "histogram_charges.hpp"
+#include "net/agreement.hpp"
+#include "noise_keys.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "privacy/ledger/ledger.hpp"
 #include "privacy/mechanism/multipart_mechanism.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
 #include "privacy/pairs/pair_noise.hpp"
+#include "privacy/pairs/pair_terms.hpp"
 #include "run_pairs.hpp"
+#include "run_prices.hpp"
 
 namespace starling {
 
@@ -77,7 +84,7 @@ void RunPrivacy::move_in(const std::string& private_folder) {
 void RunPrivacy::choose_prices() {
   prices_ = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor);
   if (facts_.histograms.any()) {
-    histograms_.emplace(options_, facts_.histograms, *prices_, layout_.clients());
+    histograms_ = std::make_unique<HistogramCharges>(options_, facts_.histograms, *prices_, layout_.clients());
     prices_ = histograms_->of_gradients(*prices_);
   }
   if (earlier_) return;  // its price is what it was, and its clients may be others

@@ -7,24 +7,25 @@
 #include <utility>
 #include <vector>
 
-#include "budget_left.hpp"
 #include "core/boundary.hpp"
 #include "core/columns.hpp"
 #include "owners_release.hpp"
 #include "privacy/charge.hpp"
-#include "privacy/histograms/counts.hpp"
 #include "privacy/keys/release_path.hpp"
 
 namespace starling {
 
 class Accounts;
+class HistogramCharges;
 class Mechanism;
 class MultipartMechanism;
 class PairedMechanism;
 class Protection;
 struct Budget;
+struct BudgetLeft;
 struct BudgetReport;
 struct LedgerReport;
+struct PrivacyReport;
 
 /// Noisy sums of scores of all clients.
 struct SumsOfScores {
@@ -137,15 +138,15 @@ class RunPrivacy : public OwnersRelease {
   [[nodiscard]] std::vector<std::pair<const Ledger*, Client>> different_clients() const;
   [[nodiscard]] LedgerReport ledger_report();
 
-  bool no_client_left_ = false;                 ///< no client of this rank releases anything more
-  std::optional<std::string> earlier_;          ///< private folder of the run that goes on
-  std::optional<HistogramCharges> histograms_;  // where there are any
-  std::optional<Prices> limits_;                // of all clients, where there is a budget
-  std::vector<std::int64_t> scored_;            // records of this rank's clients in sums of scores; empty: none
-  std::int64_t most_scored_ = 0;                // of all clients
-  Round rounds_of_pass_ = 1;                    // likewise, where there are sums of scores
-  std::vector<Budget> budgets_;                 // of this rank's
-  std::optional<BudgetLeft> left_;
+  bool no_client_left_ = false;                         ///< no client of this rank releases anything more
+  std::optional<std::string> earlier_;                  ///< private folder of the run that goes on
+  std::unique_ptr<const HistogramCharges> histograms_;  // where there are any
+  std::optional<Prices> limits_;                        // of all clients, where there is a budget
+  std::vector<std::int64_t> scored_;                    // records of this rank's clients in sums of scores; empty: none
+  std::int64_t most_scored_ = 0;                        // of all clients
+  Round rounds_of_pass_ = 1;                            // likewise, where there are sums of scores
+  std::vector<Budget> budgets_;                         // of this rank's
+  std::unique_ptr<const BudgetLeft> left_;
   std::optional<std::int64_t> units_;  // of all clients
   std::unique_ptr<Protection> protection_;
   std::unique_ptr<Accounts> accounts_;

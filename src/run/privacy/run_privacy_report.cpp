@@ -4,8 +4,12 @@
 #include <sstream>
 
 #include "core/text/per_client.hpp"
+#include "histogram_charges.hpp"
+#include "net/agreement.hpp"
+#include "noise_keys.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "privacy/ledger/ledger.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/mechanism/multipart_mechanism.hpp"
 #include "privacy/mechanism/paper_perturbation.hpp"

@@ -3,7 +3,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "histogram_charges.hpp"
+#include "net/agreement.hpp"
 #include "privacy/histograms/score_sums.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "privacy/ledger/ledger.hpp"
 #include "run_privacy.hpp"
 
 namespace starling {

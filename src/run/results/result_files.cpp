@@ -6,6 +6,7 @@
 #include "console/print.hpp"
 #include "core/text/per_client.hpp"
 #include "data/serving/dataset.hpp"
+#include "output/directory/run_directory.hpp"
 #include "output/intervals/interval.hpp"
 #include "report/pictures/picture.hpp"
 #include "report/summary.hpp"

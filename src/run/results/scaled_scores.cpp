@@ -3,9 +3,14 @@
 #include <vector>
 
 #include "core/numerics/kernels.hpp"
+#include "output/directory/run_directory.hpp"
 #include "output/model_file/scorer.hpp"
 #include "privacy/histograms/score_sums.hpp"
+#include "privacy/ledger/accounts.hpp"
+#include "protocol/observer.hpp"
+#include "run/privacy/run_privacy.hpp"
 #include "run/resumption/kept_notes.hpp"
+#include "run/stages/run_context.hpp"
 #include "run/tuning/releases/histogram_counts.hpp"
 #include "run_results.hpp"
 

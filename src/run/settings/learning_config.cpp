@@ -6,6 +6,7 @@
 #include "codec/quantiser.hpp"
 #include "core/check.hpp"
 #include "data/serving/partition.hpp"
+#include "net/neighbours/exchange_way.hpp"
 #include "output/directory/private_place.hpp"
 #include "source_options.hpp"
 

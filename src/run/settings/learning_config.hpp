@@ -4,17 +4,17 @@
 #include <optional>
 #include <string>
 
-#include "core/client_weights.hpp"
+#include "core/clients/membership.hpp"
 #include "core/links.hpp"
 #include "data/settings.hpp"
-#include "net/neighbours/exchange_way.hpp"
 #include "options/options.hpp"
-#include "output/checkpoints/pace.hpp"
-#include "output/recorded.hpp"
+#include "output/choices.hpp"
 #include "privacy_options.hpp"
 #include "run/identity/identity_options.hpp"
 
 namespace starling {
+
+enum class ExchangeWay;
 
 /// Why a run with some configuration cannot go on in some way. A reason is empty where the run can.
 struct WhyNot {

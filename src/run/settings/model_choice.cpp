@@ -9,6 +9,7 @@
 #include "core/text/spec.hpp"
 #include "data/serving/dataset.hpp"
 #include "data/settings.hpp"
+#include "model/linear_model.hpp"
 #include "model/network/network_model.hpp"
 #include "output/model_file/saved_model.hpp"
 #include "privacy/unit.hpp"

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "model/network/network.hpp"
 #include "options/options.hpp"
 
 namespace starling {
@@ -19,6 +18,7 @@ struct DataSettings;
 struct DataShape;
 struct PrivacyOptions;
 struct SavedModel;
+enum class Precision;
 
 struct ModelChoice {
   enum class Kind { linear, location, perceptron, convolutional, own };

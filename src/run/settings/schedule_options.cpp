@@ -7,6 +7,9 @@
 #include "core/check.hpp"
 #include "core/text/spec.hpp"
 #include "graph/analysis/separation.hpp"
+#include "graph/graph.hpp"
+#include "graph/overlays/overlays.hpp"
+#include "protocol/decentralized/settings.hpp"
 
 namespace starling {
 

@@ -7,20 +7,24 @@
 #include <string>
 #include <vector>
 
-#include "core/clients/membership.hpp"
-#include "graph/graph.hpp"
-#include "graph/overlays/overlays.hpp"
+#include "core/links.hpp"
 #include "options/options.hpp"
-#include "protocol/decentralized/settings.hpp"
 
 namespace starling {
+
+class Graph;
+class Schedule;
+struct AbsenceModel;
+struct MixingSettings;
+struct OverlayTerms;
+enum class LossModel;
 
 struct ScheduleOptions {
   std::optional<std::string> dropout;
   std::string dropout_model = "uniform";
   std::optional<std::string> leave;
   double link_loss = 0;
-  LossModel link_loss_model = LossModel::acknowledged;
+  LossModel link_loss_model{};  ///< acknowledged
 
   /// Whether clients may be absent or gone, or messages lost.
   [[nodiscard]] bool any() const { return absences() || link_loss > 0; }
@@ -44,13 +48,6 @@ void require_connected_without(const Graph& graph, const std::vector<Client>& lo
 /// connected any more, by round, clients and components. Rounds from `end` on do not come.
 /// Throws UsageError for a file that is none.
 [[nodiscard]] std::vector<std::string> departure_notes(const Graph& graph, const ScheduleOptions& options, Round end);
-
-/// Settings of a run on which overlays depend.
-struct OverlayTerms {
-  MissingWeight missing = MissingWeight::split_anew;
-  Round steps_per_round = 1;
-  std::uint64_t seed = 1;  ///< of attendance and of losses
-};
 
 /// Terms of a run over this graph. Where an edge is missing, the sums stay what they are that mixing needs: those of
 /// receivers under plain mixing, where they are one.

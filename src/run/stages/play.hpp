@@ -11,7 +11,7 @@
 
 #include "core/boundary.hpp"
 #include "core/check.hpp"
-#include "output/recorded.hpp"
+#include "output/choices.hpp"
 #include "privacy/keys/release_path.hpp"
 #include "protocol/decentralized/settings.hpp"
 #include "protocol/time_shares.hpp"

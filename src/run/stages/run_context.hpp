@@ -8,7 +8,7 @@
 
 #include "net/agreement.hpp"
 #include "net/world.hpp"
-#include "output/recorded.hpp"
+#include "output/choices.hpp"
 #include "privacy/metrics_policy.hpp"
 #include "report/tuning.hpp"
 #include "run/inputs/inputs.hpp"

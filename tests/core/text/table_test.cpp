@@ -1,5 +1,4 @@
-#include "core/text/table.hpp"
-
+#include "core/text/spec.hpp"
 #include "support/testing.hpp"
 
 namespace starling::table_test {

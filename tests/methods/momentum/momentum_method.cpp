@@ -4,6 +4,8 @@
 
 #include "core/numerics/kernels.hpp"
 #include "output/model_file/saved_model.hpp"
+#include "privacy/mechanism.hpp"
+#include "protocol/aggregated/aggregated_clients.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
 #include "run/inputs/start_models.hpp"
 #include "run/play_at_root.hpp"

@@ -10,6 +10,7 @@
 
 #include "data/serving/dataset.hpp"
 #include "graph/graph.hpp"
+#include "model/linear_model.hpp"
 #include "output/model_recorder.hpp"
 #include "output/network_reporter.hpp"
 #include "privacy/ledger/accounts.hpp"

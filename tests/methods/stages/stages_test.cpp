@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <sys/stat.h>
 
+#include "graph/graph.hpp"
 #include "methods/fedavg/fedavg_method.hpp"
 #include "methods/infer/infer_method.hpp"
 #include "methods/omd/omd_method.hpp"

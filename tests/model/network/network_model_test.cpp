@@ -6,6 +6,7 @@
 
 #include "core/check.hpp"
 #include "core/numerics/kernels.hpp"
+#include "model/linear_model.hpp"
 #include "model/networks.hpp"
 #include "model/records.hpp"
 #include "support/testing.hpp"

@@ -1,6 +1,5 @@
-#include "output/directory/folder_layout.hpp"
-
 #include "core/check.hpp"
+#include "output/directory/private_place.hpp"
 #include "support/testing.hpp"
 
 namespace starling::folder_layout_test {

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "output/figures/roc.hpp"
+#include "protocol/vertical/vertical.hpp"
+
 namespace starling::vertical_record_test {
 
 TEST(AreaUnderRoc, OfPredictionsTellsClassesApart) {

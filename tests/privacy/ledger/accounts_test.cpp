@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "privacy/ledger/ledger.hpp"
 #include "privacy/ledger/ledger_reading.hpp"
 #include "privacy/mechanism.hpp"
 #include "support/testing.hpp"

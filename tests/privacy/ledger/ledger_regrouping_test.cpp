@@ -2,6 +2,7 @@
 
 #include "files/durable_file.hpp"
 #include "ledger_samples.hpp"
+#include "privacy/ledger/ledger.hpp"
 #include "privacy/ledger/ledger_reading.hpp"
 #include "support/testing.hpp"
 

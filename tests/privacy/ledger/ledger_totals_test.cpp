@@ -6,6 +6,7 @@
 #include "core/check.hpp"
 #include "ledger_samples.hpp"
 #include "privacy/accounting/accounting.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "privacy/ledger/ledger.hpp"
 #include "support/testing.hpp"
 

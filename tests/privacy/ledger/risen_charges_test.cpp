@@ -7,6 +7,7 @@
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/accounting/spending.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "privacy/ledger/ledger.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
 #include "support/testing.hpp"

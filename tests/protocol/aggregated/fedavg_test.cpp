@@ -2,8 +2,11 @@
 #include "protocol/aggregated/fedavg.hpp"
 
 #include "core/numerics/kernels.hpp"
+#include "net/root/root.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "privacy/ledger/ledger.hpp"
 #include "privacy/mechanism.hpp"
+#include "protocol/aggregated/aggregated_clients.hpp"
 #include "protocol/aggregated/ldp_sgd.hpp"
 #include "protocol/regression.hpp"
 #include "support/testing.hpp"

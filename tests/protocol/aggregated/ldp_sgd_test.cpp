@@ -6,6 +6,7 @@
 
 #include "core/numerics/kernels.hpp"
 #include "privacy/mechanism.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 #include "protocol/regression.hpp"
 #include "support/testing.hpp"
 

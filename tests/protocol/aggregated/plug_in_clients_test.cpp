@@ -6,6 +6,7 @@
 #include "core/numerics/gram.hpp"
 #include "core/numerics/kernels.hpp"
 #include "inference/plug_in.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 #include "protocol/aggregated/ldp_sgd.hpp"
 #include "protocol/regression.hpp"
 #include "support/testing.hpp"

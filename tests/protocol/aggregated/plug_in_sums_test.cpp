@@ -3,6 +3,7 @@
 
 #include "core/numerics/gram.hpp"
 #include "core/numerics/kernels.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 #include "protocol/regression.hpp"
 #include "support/testing.hpp"
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "graph/topology.hpp"
+#include "privacy/ledger/accounts.hpp"
 #include "support/testing.hpp"
 
 namespace starling::energy_schedule_test {

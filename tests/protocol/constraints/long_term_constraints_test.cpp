@@ -7,8 +7,10 @@
 
 #include "graph/topology.hpp"
 #include "loss/loss.hpp"
+#include "model/linear_model.hpp"
 #include "net/agreement.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism/paired_mechanism.hpp"
 #include "privacy/metrics_policy.hpp"
 #include "protocol/constraints/composite_model.hpp"
 #include "protocol/decentralized/mixing_channel.hpp"

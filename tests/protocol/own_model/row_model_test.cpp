@@ -8,6 +8,7 @@
 #include "core/numerics/kernels.hpp"
 #include "core/random.hpp"
 #include "core/record_error.hpp"
+#include "model/linear_model.hpp"
 #include "privacy/clip_rows.hpp"
 #include "support/testing.hpp"
 

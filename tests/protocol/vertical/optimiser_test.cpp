@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "protocol/vertical/vertical_networks.hpp"
+#include "protocol/vertical/vertical_settings.hpp"
 
 namespace starling::optimiser_test {
 

@@ -3,7 +3,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/vertical/vertical.hpp"
+#include "loss/target_loss.hpp"
 #include "net/agreement.hpp"
+#include "net/peers/peers.hpp"
+#include "net/root/root.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/masking.hpp"
 #include "protocol/vertical/shared_learning.hpp"

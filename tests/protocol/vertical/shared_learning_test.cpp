@@ -4,7 +4,11 @@
 #include <cmath>
 
 #include "core/random.hpp"
+#include "data/vertical/vertical.hpp"
+#include "loss/target_loss.hpp"
 #include "net/agreement.hpp"
+#include "net/peers/peers.hpp"
+#include "net/root/root.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism/masking.hpp"
 #include "support/mpi_testing.hpp"

@@ -6,9 +6,13 @@
 #include <numeric>
 
 #include "core/random.hpp"
+#include "data/vertical/vertical.hpp"
+#include "loss/target_loss.hpp"
 #include "net/agreement.hpp"
+#include "net/root/root.hpp"
 #include "privacy/clip_rows.hpp"
 #include "privacy/ledger/accounts.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
 #include "protocol/vertical/vertical_hindsight.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"

@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 
+#include "net/agreement.hpp"
+#include "net/world.hpp"
 #include "output/directory/owners_file.hpp"
 #include "run/inputs/rank_key.hpp"
 #include "support/mpi_testing.hpp"

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/digest.hpp"
+#include "net/agreement.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 

@@ -1,3 +1,5 @@
+#include "run/privacy/budget_left.hpp"
+
 #include <cmath>
 
 #include <gtest/gtest.h>

@@ -6,6 +6,9 @@
 #include <sstream>
 
 #include "graph/graph.hpp"
+#include "net/agreement.hpp"
+#include "privacy/accounting/accounting.hpp"
+#include "run/settings/privacy_options.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/check.hpp"
+#include "net/agreement.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/ledger/ledger_reading.hpp"
 #include "privacy/mechanism.hpp"

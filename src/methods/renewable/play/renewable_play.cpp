@@ -12,6 +12,7 @@
 #include "report/summary.hpp"
 #include "run/life_cycle.hpp"
 #include "run/play_at_root.hpp"
+#include "run/stages/run_context.hpp"
 #include "sums_of_run.hpp"
 #include "variant.hpp"
 

@@ -5,11 +5,13 @@
 
 #include "codec/quantiser.hpp"
 #include "embeddings_play.hpp"
+#include "graph/overlays/attendance.hpp"
 #include "loss/target_loss.hpp"
 #include "methods/vertical/setting/protocol_setup.hpp"
 #include "methods/vertical/setting/vertical_config.hpp"
 #include "methods/vertical/setting/vertical_setting.hpp"
 #include "model/network/gradient_sum.hpp"
+#include "privacy/mechanism/multipart_mechanism.hpp"
 #include "protocol/vertical/vertical.hpp"
 #include "run/privacy/run_facts.hpp"
 #include "run/settings/schedule_options.hpp"

@@ -13,6 +13,7 @@
 #include "net/peers/peers.hpp"
 #include "output/model_file/saved_model.hpp"
 #include "privacy/matching/blinded_ids.hpp"
+#include "run/identity/introductions.hpp"
 
 namespace starling {
 

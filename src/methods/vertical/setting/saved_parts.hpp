@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/score.hpp"
 #include "run/stages/method.hpp"
 #include "vertical_setting.hpp"
 

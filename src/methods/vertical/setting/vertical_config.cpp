@@ -5,10 +5,13 @@
 
 #include <fmt/ranges.h>
 
+#include "codec/quantiser.hpp"
 #include "core/check.hpp"
 #include "core/text/per_client.hpp"
 #include "core/text/spec.hpp"
+#include "data/generators/synthetic.hpp"
 #include "loss/target_loss.hpp"
+#include "privacy/mechanism.hpp"
 #include "run/settings/catalogue.hpp"
 
 namespace starling {
@@ -137,6 +140,10 @@ void check_needless_options(const VerticalConfig& config) {
 }
 
 }  // namespace
+
+bool VerticalConfig::is_spectrum() const {
+  return parties.empty() && starling::is_spectrum(data.source);
+}
 
 bool VerticalConfig::matches_in_private() const {
   const bool by_id = !data.id.empty() && (!parties.empty() || is_per_client(data.source));

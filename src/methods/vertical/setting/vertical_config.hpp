@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "data/generators/synthetic.hpp"
 #include "data/vertical/vertical.hpp"
-#include "protocol/vertical/vertical.hpp"
+#include "protocol/vertical/vertical_settings.hpp"
 #include "run/settings/learning_config.hpp"
 #include "run/settings/schedule_options.hpp"
 
@@ -89,7 +88,7 @@ struct VerticalConfig : LearningConfig {
   [[nodiscard]] bool on_shares() const { return protocol == VerticalProtocol::shares; }
   /// Whether columns of numbers come in the units of the files.
   [[nodiscard]] bool has_own_units() const { return data.scale == 1 && data.keeps_units(); }
-  [[nodiscard]] bool is_spectrum() const { return parties.empty() && starling::is_spectrum(data.source); }
+  [[nodiscard]] bool is_spectrum() const;
   /// What data.* and the above say of the source.
   [[nodiscard]] VerticalSettings settings() const;
   /// Of the held-out records. Throws UsageError where they are not split as the source is.

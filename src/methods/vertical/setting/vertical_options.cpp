@@ -1,6 +1,7 @@
 // The options of vertical learning, and its page of help.
 #include <utility>
 
+#include "codec/quantiser.hpp"
 #include "console/command.hpp"
 #include "core/check.hpp"
 #include "core/text/limits.hpp"

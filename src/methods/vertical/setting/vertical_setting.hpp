@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "loss/target_loss.hpp"
 #include "run/inputs/rank_key.hpp"
 #include "vertical_config.hpp"
 

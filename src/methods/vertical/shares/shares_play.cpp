@@ -13,6 +13,7 @@
 #include "privacy/shares/share_holder.hpp"
 #include "privacy/shares/share_keys.hpp"
 #include "privacy/shares/shared_gaussian.hpp"
+#include "protocol/vertical/column_scales.hpp"
 #include "protocol/vertical/shared_learning.hpp"
 #include "report/summary.hpp"
 #include "run/identity/introductions.hpp"

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/check.hpp"
+#include "loss/target_loss.hpp"
 
 namespace starling {
 

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "loss/target_loss.hpp"
 #include "privacy/shares/share_holder.hpp"
-#include "protocol/vertical/shared_learning.hpp"
+#include "protocol/vertical/vertical_settings.hpp"
 
 namespace starling {
+
+class TargetLoss;
 
 class SharesRule {
  public:

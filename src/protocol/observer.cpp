@@ -1,4 +1,4 @@
-#include "protocol/observer_list.hpp"
+#include "protocol/observer.hpp"
 
 namespace starling {
 

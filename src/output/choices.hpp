@@ -1,4 +1,4 @@
-/// The clients that are recorded individually (`--record-clients`).
+/// Choices of a run about what it writes: clients that are recorded individually, averages, checkpoints.
 #pragma once
 
 #include <cstddef>
@@ -61,5 +61,20 @@ constexpr std::size_t spread_figures = 5;
 
 /// Data sets of progressive scores, with what they mean.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> score_sets(Scores scores, Figures figures);
+
+/// The rounds that an average covers (`--average`).
+enum class Averaging {
+  none,  ///< the models of the last round
+  tail,  ///< the mean over the second half of the planned rounds (Rakhlin, Shamir and Sridharan 2012)
+  all,   ///< over all rounds
+};
+[[nodiscard]] const char* name_of(Averaging averaging);
+
+/// The interval of checkpoints, in rounds or seconds. With neither, one is written when a signal stops the run.
+struct CheckpointPace {
+  Round rounds = 0;
+  double seconds = 0;
+  [[nodiscard]] bool any() const { return rounds > 0 || seconds > 0; }
+};
 
 }  // namespace starling

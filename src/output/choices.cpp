@@ -1,4 +1,4 @@
-#include "output/recorded.hpp"
+#include "output/choices.hpp"
 
 #include <algorithm>
 #include <numeric>
