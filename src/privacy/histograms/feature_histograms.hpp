@@ -24,6 +24,10 @@ struct FeatureMoments {
 struct ValueRange {
   double low = 0;
   double high = 0;
+  [[nodiscard]] double middle() const { return (low + high) / 2; }
+  [[nodiscard]] double radius() const { return (high - low) / 2; }
+  /// From −1 at the lowest to 1 at the highest.
+  [[nodiscard]] double place_of(double value) const { return (value - middle()) / radius(); }
 };
 
 class FeatureHistograms : public NoisyCounts {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "core/numerics/kernels.hpp"
 
@@ -14,8 +15,7 @@ constexpr double part_of_way_of_label = 0.25;
 constexpr double part_of_way = 0.4;                        ///< of the way from the middle of a range to zero
 constexpr double radius_of_records = 0.6;                  ///< times √d
 constexpr double part_of_label = 1 / std::numbers::sqrt2;  ///< of the radius: a third of the price
-constexpr double part_of_classes = 0.5;
-constexpr double variance_of_means = 1.0 / 9;  ///< about the usual place
+constexpr double variance_of_means = 1.0 / 9;              ///< about the usual place
 constexpr double variance_of_common_shift = 0.04;
 constexpr double usual_variance = 0.1;      ///< of labels about their mean
 constexpr double error_of_variance = 0.05;  ///< of that, at least
@@ -73,14 +73,20 @@ double FeatureMeans::place_of_label(double zero) {
   return part_of_way_of_label * std::clamp(zero, -1.0, 1.0);
 }
 
-FeatureMeans::FeatureMeans(const Parts& parts, View zeros, double mu, std::int64_t records)
+Vector FeatureMeans::usual_places(const Parts& parts, View zeros) {
+  Vector places;
+  for (const double zero : zeros) places.push_back(part_of_way * std::clamp(zero, -1.0, 1.0));
+  if (parts.label) places.back() = place_of_label(zeros.back());
+  return places;
+}
+
+FeatureMeans::FeatureMeans(const Parts& parts, Vector places, double mu, std::int64_t records)
     : NoisyCounts(form_of(parts), ChargeKind::gaussian, mu, records),
       parts_(parts),
+      places_(std::move(places)),
       radius_(radius_of_records * std::sqrt(static_cast<double>(parts.features))),
       weight_(parts.label ? part_of_label * radius_ : 0),
-      class_weight_(parts.classes > 0 ? part_of_classes * radius_ : 0) {
-  for (const double zero : zeros) places_.push_back(part_of_way * std::clamp(zero, -1.0, 1.0));
-  if (parts.label) places_.back() = place_of_label(zeros.back());
+      class_weight_(parts.classes > 0 ? parts.part_of_classes * radius_ : 0) {
   const double moved_by_class = (parts.classes > 2 ? std::numbers::sqrt2 : 1) * class_weight_;
   moved_ = std::hypot(2 * radius_, 2 * weight_, moved_by_class);
 }
@@ -126,17 +132,20 @@ FeatureMeans::Found FeatureMeans::found(View summed, double deviation, std::int6
   for (std::size_t j = 0; j < parts_.features; ++j)
     seen.push_back({places_[j], of_unit * summed[2 * j] - half * moved_, of_unit * summed[2 * j + 1], noise});
   expect_common_shift(places_, noise, seen);
+  Found found{};
   double variances = 0;
   double shown = 0;   // of variances, whatever means are taken to be
   double errors = 0;  // of these, squared
   for (const SeenValue& each : seen) {
     variances += each.variance();
-    shown += each.square - each.shift * each.shift + noise * noise;
-    errors += noise * noise * (1 + 4 * each.shift * each.shift);
+    const double own = each.square - each.shift * each.shift + noise * noise;
+    const double error = noise * noise * (1 + 4 * each.shift * each.shift);
+    found.shown.push_back(own >= seen_from * std::sqrt(error));
+    shown += own;
+    errors += error;
   }
   const auto count = static_cast<double>(seen.size());
   const double usual = std::clamp(variances / count, least_variance, 1.0);
-  Found found{};
   found.shows_deviations = shown >= std::max(seen_from * std::sqrt(errors), count * least_variance / 2);
   for (const SeenValue& each : seen) found.features.push_back(each.moments(usual, std::max(usual, error_of_variance)));
   if (parts_.label) {
@@ -148,7 +157,7 @@ FeatureMeans::Found FeatureMeans::found(View summed, double deviation, std::int6
   }
   if (parts_.classes > 0) {
     const View others = summed.last(parts_.classes - 1);
-    found.noise_of_classes = deviation * moved_ / class_weight_;
+    found.noise_of_classes = noise_of_class(deviation);
     found.classes.push_back(static_cast<double>(records) - sum(others) * moved_ / class_weight_);
     for (const double each : others) found.classes.push_back(each * moved_ / class_weight_);
   }

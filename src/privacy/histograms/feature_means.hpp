@@ -5,7 +5,8 @@
 /// the place of zero (a quarter for labels), a record has the distances v of d features, and their squares, up to 1.
 /// Both together are shortened to r = 0.6 √d, since records hardly reach the corners of all ranges: a replaced record
 /// moves these sums by 2 r at most in L2. A label that is a number weighs r/√2, so that its place and the square of
-/// that move by √2 r. Classes but the first are counted with a weight of r/2. All sums are in units of what they move
+/// that move by √2 r. Classes but the first are counted with a weight of r/2, or another
+/// part of r. All sums are in units of what they move
 /// by together.
 #pragma once
 
@@ -24,11 +25,13 @@ class FeatureMeans : public NoisyCounts {
     std::size_t features = 1;
     bool label = false;
     std::size_t classes = 0;
+    double part_of_classes = 0.5;  ///< of r, that a class weighs
   };
   /// What the sums over all clients show.
   struct Found {
     /// Means are within −1 … 1, drawn by their noise to where values usually lie.
     std::vector<FeatureMoments> features;
+    std::vector<bool> shown;  ///< whether the deviation of a feature stands out of its noise
     std::optional<FeatureMoments> label;
     Vector classes;               ///< counts
     double noise_of_classes = 0;  ///< on each count
@@ -39,9 +42,11 @@ class FeatureMeans : public NoisyCounts {
   [[nodiscard]] static Form form_of(const Parts& parts);
   /// Where labels usually lie in a range −1 … 1 with zero at this place: less far from the middle than features.
   [[nodiscard]] static double place_of_label(double zero);
-  /// Sums under Gaussian noise at the price `mu`. `zeros` are the places of zero in the ranges of features, and then of
-  /// the label, or the end that is nearest. Range and errors are those of NoisyCounts.
-  FeatureMeans(const Parts& parts, View zeros, double mu, std::int64_t records);
+  /// Where values usually lie, of features and then of a label that is a number; `zeros` are the places of zero in
+  /// their ranges, or the ends that are nearest.
+  [[nodiscard]] static Vector usual_places(const Parts& parts, View zeros);
+  /// Sums under Gaussian noise at the price `mu`, about `places`. Range and errors are those of NoisyCounts.
+  FeatureMeans(const Parts& parts, Vector places, double mu, std::int64_t records);
 
   [[nodiscard]] const Parts& parts() const { return parts_; }
   /// Adds a record with these values of features, and then of the label, to `sums`. Values beyond −1 … 1 count as its
@@ -52,6 +57,8 @@ class FeatureMeans : public NoisyCounts {
   [[nodiscard]] Found found(View summed, double deviation, std::int64_t records) const;
   /// The noise of a mean, of `records` records, if sums have this deviation.
   [[nodiscard]] double noise_of_mean(double deviation, std::int64_t records) const;
+  /// Likewise on the count of a class.
+  [[nodiscard]] double noise_of_class(double deviation) const { return moved_ * deviation / class_weight_; }
 
  private:
   Parts parts_;

@@ -49,11 +49,15 @@ RangeHistograms::RangeHistograms(std::vector<ValueRange> ranges, double mu, std:
     check<FailureError>(each.high > each.low, "a histogram of values from {} to {}.", each.low, each.high);
 }
 
+std::size_t RangeHistograms::bin_of(double value, const ValueRange& range) {
+  const double place = std::isfinite(value) ? (value - range.low) / width_of(range) : 0;
+  return static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(bins) - 1));
+}
+
 void RangeHistograms::count(View values, Counts& counts) const {
   for (std::size_t j = 0; j < ranges_.size(); ++j) {
     if (!std::isfinite(values[j])) continue;
-    const double place = (values[j] - ranges_[j].low) / width_of(ranges_[j]);
-    ++counts[bins * j + static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(bins) - 1))];
+    ++counts[bins * j + bin_of(values[j], ranges_[j])];
   }
 }
 

@@ -23,6 +23,8 @@ class RangeHistograms : public NoisyCounts {
   /// under Gaussian noise.
   RangeHistograms(std::vector<ValueRange> ranges, double mu, std::int64_t records);
 
+  /// The bin of a value within this range; 0 of what is no number.
+  [[nodiscard]] static std::size_t bin_of(double value, const ValueRange& range);
   /// Counts a record, whose value of column j is `values[j]`. `counts` has length() entries.
   void count(View values, Counts& counts) const;
 

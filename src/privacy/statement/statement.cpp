@@ -55,7 +55,8 @@ std::string histograms(const PrivacyReport& report) {
   const Counted counted = report.norms ? report.norms->counted : Counted::norms;
   const std::string within = fmt::format("columns of all its {}s within the ranges that the first had shown", each);
   const std::string of_second =
-      counted == Counted::labels    ? fmt::format("a histogram of the labels of all its {}s", each)
+      counted == Counted::labels
+          ? fmt::format("a histogram of the labels of all its {}s, alone or with means of {}", each, within)
       : counted == Counted::columns ? "histograms of " + within
       : counted == Counted::norms_or_columns
           ? fmt::format("a histogram of the norms of all its {}s, or histograms of {}", each, within)

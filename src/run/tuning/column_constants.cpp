@@ -32,6 +32,7 @@ std::optional<TunedValue> take_constants(const TunedMethod& method, const Tuning
         chosen = std::move(refined);
       }
     }
+    features.note_unresolved();
     config.data.standardise = chosen->value;
     if (!config.data.ranges.empty()) method.configuration.withdraw("ranges");
     config.data.ranges.clear();

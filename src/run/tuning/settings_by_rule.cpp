@@ -55,6 +55,7 @@ Tuning SettingsByRule::choose() {
   choose_score_share(most_records);
   choose_features(most_records);
   if (!has_chosen_norms_) choose_norms(most_records);
+  take_sizes_of_constants();
   if (config().kept_features && config().norm.empty()) take_norm_of_standardised();
   tell_intercept();
   std::vector<TunedValue> values;
@@ -339,6 +340,29 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
       "features are standardised{} (standardise in config.ini): models are of such features. predict and score take "
       "records in their own units. --feature-share 0 leaves features as they are",
       features.clips() ? " and clipped to 5 deviations" : ""));
+}
+
+/// Sizes of columns whose means and deviations the user says, where too few records show them. Lines of 0 and 1 say
+/// nothing. **Collective.**
+void SettingsByRule::take_sizes_of_constants() {
+  TunedConfig& config = this->config();
+  const bool may = config.privacy.protects() && config.privacy.mechanism_row().gaussian() && !config.kept_features &&
+                   !config.data.standardise.empty() && !asks_gradients();
+  if (!run_.agreement.all(declare_public(may))) return;
+  const NumberColumns columns = number_columns(run_);
+  const auto is_said = [](const Standardisation& each) {
+    return each.is_left_out() || each.mean != 0 || each.deviation != 1;
+  };
+  has_deviations_ = run_.loss->depends_on_label_size() && is_said(columns.label_range);
+  if (has_deviations_ && !config.label_size) {
+    config.label_size = 1;
+    tell({{"label-size", "1", "--standardise gives labels deviation 1"}});
+  }
+  const auto left_out = std::ranges::count_if(columns.ranges, &Standardisation::is_left_out);
+  const std::size_t learned = run_.inputs.dataset.shape.features - static_cast<std::size_t>(left_out);
+  if (!config.norm.empty() || learned == 0 || !std::ranges::all_of(columns.ranges, is_said)) return;
+  norm_of_standardised_ = std::sqrt(static_cast<double>(learned + (config.model.intercept() ? 1 : 0)));
+  take_norm_of_standardised();
 }
 
 /// Where no histogram shows the norm of a typical standardised record.

@@ -66,6 +66,7 @@ class SettingsByRule {
   [[nodiscard]] bool norms_speak_of_one_scale(const std::optional<std::int64_t>& most_records);
   [[nodiscard]] std::string why_sizes_are_unknown() const;
   [[nodiscard]] bool settles_sizes(const FeatureRelease& features) const;
+  void take_sizes_of_constants();
   void take_norm_of_standardised();
   void tell(const std::vector<TunedValue>& values);
   void take(const std::vector<TunedValue>& values);

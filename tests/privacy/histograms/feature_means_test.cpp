@@ -27,6 +27,12 @@ Counts sums_of(const FeatureMeans& means, View values, std::size_t own_class = 0
   return sums;
 }
 
+/// Sums about the places where values usually lie in ranges with these zeros.
+FeatureMeans means_of(const FeatureMeans::Parts& parts, View zeros, double mu = 1,
+                      std::int64_t records = some_records) {
+  return {parts, FeatureMeans::usual_places(parts, zeros), mu, records};
+}
+
 TEST(FeatureMeans, LengthsAndNoise) {
   EXPECT_EQ(FeatureMeans({.features = 9}, Vector(9), 0.5, some_records).length(), 18U);
   const FeatureMeans all({.features = 9, .label = true, .classes = 3}, Vector(10), 0.5, some_records);
@@ -39,9 +45,15 @@ TEST(FeatureMeans, NoTwoRecordsLieFartherApartThanTheNoiseIsFor) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> draw(-1, 1);
   double farthest = 0;
-  for (const auto& [classes, label] : {std::pair(0U, false), {0U, true}, {2U, false}, {3U, false}}) {
-    const FeatureMeans means({.features = 3, .label = label, .classes = classes}, Vector{-1, 0.3, 1, -1}, 1,
-                             some_records);
+  struct Case {
+    std::size_t classes;
+    bool label;
+    double part;
+  };
+  for (const auto& [classes, label, part] :
+       {Case{0, false, 0}, {0, true, 0}, {2, false, 0.5}, {3, false, 0.5}, {33, false, 1}}) {
+    const FeatureMeans means =
+        means_of({.features = 3, .label = label, .classes = classes, .part_of_classes = part}, Vector{-1, 0.3, 1, -1});
     std::vector<Counts> records;
     for (int k = 0; k < 300; ++k) {
       Vector values(3 + (label ? 1 : 0));
@@ -56,7 +68,7 @@ TEST(FeatureMeans, NoTwoRecordsLieFartherApartThanTheNoiseIsFor) {
 }
 
 TEST(FeatureMeans, ValuesBeyondTheirRangeAreItsEndsAndNoNumberLiesWhereValuesUsuallyDo) {
-  const FeatureMeans means({.features = 2, .label = true}, Vector{-1, 0, 0}, 1, some_records);
+  const FeatureMeans means = means_of({.features = 2, .label = true}, Vector{-1, 0, 0});
   EXPECT_EQ(sums_of(means, Vector{-7, 1e300, 5}), sums_of(means, Vector{-1, 1, 1}));
   EXPECT_EQ(sums_of(means, Vector{std::nan(""), 0.1, std::nan("")}), sums_of(means, Vector{-0.4, 0.1, 0}));
 }
@@ -96,7 +108,7 @@ class Summed {
     }
     for (const std::int64_t each : sums) summed.push_back(static_cast<double>(each) / whole);
   }
-  const FeatureMeans means{{.features = 4, .label = true, .classes = 2}, Vector{-1, -1, -1, -1, -1}, 1, some_records};
+  const FeatureMeans means = means_of({.features = 4, .label = true, .classes = 2}, Vector{-1, -1, -1, -1, -1});
   Counts sums;
   Vector summed;
 };
@@ -114,6 +126,27 @@ TEST(FeatureMeans, MomentsWithLittleNoiseAreThose) {
   EXPECT_NEAR(found.classes[1], 250, 0.1);
   EXPECT_NEAR(found.classes[0], 750, 0.1);
   EXPECT_TRUE(found.shows_deviations);
+  EXPECT_EQ(found.shown, std::vector<bool>(4, true));
+}
+
+TEST(FeatureMeans, AWideFeatureIsShownThroughNoiseThatHidesTheOthers) {
+  const Summed some;
+  const double noise = 0.08;  // of a mean
+  const FeatureMeans::Found found =
+      some.means.found(some.summed, noise / some.means.noise_of_mean(1, some_records), some_records);
+  EXPECT_EQ(found.shown, (std::vector<bool>{true, false, false, false}));
+}
+
+TEST(FeatureMeans, BinsAreClassesAfterTheFirst) {
+  const FeatureMeans means({.features = 4, .classes = 33, .part_of_classes = 1}, Vector(4), 1, some_records);
+  Counts sums(means.length());
+  for (int k = 0; k < some_records; ++k) means.add(Vector(4), k % 10 == 0 ? 1 : 20, sums);
+  Vector summed;
+  for (const std::int64_t each : sums) summed.push_back(static_cast<double>(each) / whole);
+  const FeatureMeans::Found found = means.found(summed, 1, some_records);
+  EXPECT_NEAR(found.classes[1], 0.1 * some_records, 0.1);
+  EXPECT_NEAR(found.classes[20], 0.9 * some_records, 0.1);
+  EXPECT_NEAR(found.noise_of_classes, std::sqrt(6), 1e-3) << "of each bin: a record moves 2 r and sqrt(2) r";
 }
 
 TEST(FeatureMeans, WhatNoiseHidesIsTakenToBeUsual) {
@@ -133,7 +166,7 @@ TEST(FeatureMeans, WhatNoiseHidesIsTakenToBeUsual) {
 }
 
 TEST(FeatureMeans, FeaturesTellOfEachOtherHowFarTheyLieFromTheirPlaces) {
-  const FeatureMeans means({.features = 40}, Vector(40, 1.0), 1, some_records);
+  const FeatureMeans means = means_of({.features = 40}, Vector(40, 1.0));
   Counts sums(means.length());
   for (int k = 0; k < some_records; ++k) means.add(Vector(40, 0.7), 0, sums);
   Vector summed;

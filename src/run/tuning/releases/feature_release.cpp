@@ -14,6 +14,7 @@
 #include "data/stream.hpp"
 #include "exact_moments.hpp"
 #include "histogram_counts.hpp"
+#include "label_release.hpp"
 #include "loss/loss.hpp"
 #include "run/inputs/inputs.hpp"
 #include "run/inputs/start_models.hpp"
@@ -244,7 +245,6 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
     facts.form = FeatureHistograms::form_of(1);
   }
   share_ = share.value_or(labels > 0 ? share_of_label_alone(facts) : 0);
-  std::vector<std::size_t> of_one_size;
   if (count + labels > 0) {
     const double noise = take_share(facts, share_);
     const std::optional<Vector> sum = counts_of(std::move(facts), weight);
@@ -255,7 +255,7 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
     for (std::size_t j = 0; j < count; ++j) {
       found_.sights[j] = feature_sight(part(j), noise);
       if (std::abs(found_.sights[j].moments.mean) > means_of_one_size * found_.sights[j].moments.deviation)
-        of_one_size.push_back(j);
+        of_one_size_.push_back(j);
       if (found_.sights[j].kind != FeatureSight::Kind::nothing)
         found_.sights[j].moments.mean += found_.columns.ranges[j].of(0);
     }
@@ -273,22 +273,17 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
     }
   }
   note(note_of_dropped(found_, method_.infers));
-  if (method_.infers) {
-    note(note_of_zeros(found_));
-  } else if (!method_.looks_within) {  // a second release would tell more
-    note_unresolved(of_one_size);
-  }
+  if (method_.infers) note(note_of_zeros(found_));
   return value_of();
 }
 
-/// All values of such a feature lie in one bin: they may differ by any part of it.
-void FeatureRelease::note_unresolved(const std::vector<std::size_t>& features) {
-  if (features.empty()) return;
-  unresolved_ = static_cast<double>(features.size()) / static_cast<double>(found_.columns.source_columns);
+void FeatureRelease::note_unresolved() {
+  if (of_one_size_.empty()) return;
+  unresolved_ = static_cast<double>(of_one_size_.size()) / static_cast<double>(found_.columns.source_columns);
   run_.notes.push_back(fmt::format(
       "histograms show that all values of some features are of one size, not how they differ ({}): less may be learned "
       "from these. A narrow range in --ranges, or a mean and deviation in --standardise, says it and costs nothing",
-      found_.columns.some_of(features)));
+      found_.columns.some_of(of_one_size_)));
 }
 
 void FeatureRelease::note(std::string text) const {
@@ -319,7 +314,7 @@ TunedValue FeatureRelease::constant_alone() {
 std::optional<TunedValue> FeatureRelease::means(HistogramFacts facts, std::int64_t records) {
   facts.name = "means of features";
   const FeatureMeans::Parts parts{found_.columns.count(), found_.label.has_value(), classes_};
-  const FeatureMeans means(parts, zeros_of_ranges(), 1, 0);
+  const FeatureMeans means(parts, FeatureMeans::usual_places(parts, zeros_of_ranges()), 1, 0);
   facts.form = FeatureMeans::form_of(parts);
   if (!asked_for_) {
     const double noise = means.noise_of_mean(take_share(facts, greatest_share_of_means), records);
@@ -403,61 +398,99 @@ void FeatureRelease::take_label(View summed, double noise) {
 
 std::optional<TunedValue> FeatureRelease::refine(std::int64_t most_records, const std::optional<double>& asked) {
   if (is_exact() || asked == 0) return std::nullopt;
-  std::vector<FeatureSight*> seen;
-  std::vector<std::size_t> columns;   // of those that are features: their places among these
-  std::vector<std::size_t> features;  // likewise, among all features
-  Vector origins;
-  const auto is_seen = [](const FeatureSight& each) { return each.kind == FeatureSight::Kind::values; };
-  for (std::size_t j = 0; method_.looks_within && j < found_.sights.size(); ++j) {
-    if (!is_seen(found_.sights[j]) || !(found_.sights[j].range.high > found_.sights[j].range.low)) continue;
-    seen.push_back(&found_.sights[j]);
-    columns.push_back(j);
-    origins.push_back(found_.columns.ranges[j].of(0));
-    features.push_back(found_.columns.features[j]);
-  }
-  if (found_.label && is_seen(*found_.label) && (asked || !has_means())) seen.push_back(&*found_.label);
-  if (seen.empty()) return std::nullopt;
-  std::vector<ValueRange> ranges;
-  for (const FeatureSight* each : seen) {
-    ranges.push_back({run_.agreement.broadcast(declare_public(each->range.low)),
-                      run_.agreement.broadcast(declare_public(each->range.high))});
-  }
-  const RangeHistograms histograms(ranges, 1, 0);
-  const std::optional<RangeCounts> counts = release_within(
-      method_, run_, columns.empty() ? "histogram of labels" : "histograms within ranges", seen.size(), most_records,
-      asked, [&](Stream& stream) { return count_within(stream, histograms, features, origins); });
-  if (!counts) return std::nullopt;
-  share_within_ = counts->share;
-  take_found(seen, columns, ranges, *counts);
-  return value_of();
+  const Seen seen = seen_columns();
+  const bool with_label = found_.label && found_.label->kind == FeatureSight::Kind::values;
+  if (!method_.looks_within && with_label && !seen.columns.empty() && refine_by_means(seen, most_records, asked))
+    return value_of();
+  return refine_by_histograms(method_.looks_within ? seen : Seen{}, with_label && (asked || !has_means()), most_records,
+                              asked)
+             ? std::optional(value_of())
+             : std::nullopt;
 }
 
-/// Takes the moments of these columns, the last of which may be the label.
-void FeatureRelease::take_found(const std::vector<FeatureSight*>& seen, const std::vector<std::size_t>& columns,
-                                const std::vector<ValueRange>& ranges, const RangeCounts& counts) {
-  std::vector<std::size_t> of_one_size;
-  for (std::size_t k = 0; k < seen.size(); ++k) {
-    FeatureSight& sight = *seen[k];
-    const View own = View(counts.sum).subspan(RangeHistograms::bins * k, RangeHistograms::bins);
-    std::optional<FeatureMoments> found = moments_within(own, ranges[k], counts.noise, counts.records);
-    if (k < columns.size()) {
-      if (found) found->mean += found_.columns.ranges[columns[k]].of(0);
-      if (!found && std::abs(sight.moments.mean) > means_of_one_size * sight.moments.deviation)
-        of_one_size.push_back(columns[k]);
-    } else if (found_.columns.label_range.is_clipped() && (!found || found->deviation < least_seen_of_range)) {
-      guesses_labels_ = true;
-      run_.notes.emplace_back(
-          "labels fill too little of their range to show how large they are: the constants of labels are a guess. A "
-          "narrower range in --ranges says them and costs nothing");
-    } else if (std::max(-ranges[k].low, ranges[k].high) <= smallest_seen) {
-      guesses_labels_ = true;
-      run_.notes.emplace_back(
-          "labels are too small for histograms to show how small: the constants of labels are a guess. Give them in "
-          "a smaller unit, so that they are larger numbers");
-    }
-    if (found) sight.moments = *found;
+/// The features whose values a first release has shown, with their ranges in units of the source. **Collective.**
+FeatureRelease::Seen FeatureRelease::seen_columns() {
+  Seen seen;
+  for (std::size_t j = 0; j < found_.sights.size(); ++j) {
+    const FeatureSight& sight = found_.sights[j];
+    if (sight.kind != FeatureSight::Kind::values || !(sight.range.high > sight.range.low)) continue;
+    const double origin = found_.columns.ranges[j].of(0);
+    seen.columns.push_back(j);
+    seen.features.push_back(found_.columns.features[j]);
+    seen.ranges.push_back(agreed({sight.range.low + origin, sight.range.high + origin}));
   }
-  note_unresolved(of_one_size);
+  return seen;
+}
+
+/// Processors may round differently. **Collective.**
+ValueRange FeatureRelease::agreed(const ValueRange& range) const {
+  return {run_.agreement.broadcast(declare_public(range.low)), run_.agreement.broadcast(declare_public(range.high))};
+}
+
+/// Means and deviations of features, and a histogram of labels, in one release. Returns whether there was one.
+/// **Collective.**
+bool FeatureRelease::refine_by_means(const Seen& seen, std::int64_t most_records, const std::optional<double>& asked) {
+  RangedColumns columns{seen.features, seen.ranges, {}};
+  for (std::size_t k = 0; k < seen.columns.size(); ++k) {
+    columns.places.push_back(
+        run_.agreement.broadcast(declare_public(seen.ranges[k].place_of(found_.sights[seen.columns[k]].moments.mean))));
+  }
+  const ValueRange of_label = agreed(found_.label->range);
+  columns.ranges.push_back(of_label);
+  const std::optional<RangeMeans> released = release_means_within(method_, run_, columns, most_records, asked);
+  if (!released) return false;
+  share_within_ = released->labels.share;
+  for (std::size_t k = 0; k < seen.columns.size(); ++k) {
+    FeatureSight& sight = found_.sights[seen.columns[k]];
+    const FeatureMoments& moments = released->found.features[k];
+    const double mean = seen.ranges[k].middle() + seen.ranges[k].radius() * moments.mean;
+    sight.reach += std::abs(mean - sight.moments.mean);
+    sight.moments = {mean, seen.ranges[k].radius() * moments.deviation};
+    if (released->found.shown[k]) std::erase(of_one_size_, seen.columns[k]);
+  }
+  take_label_within(released->labels.sum, of_label, released->labels);
+  return true;
+}
+
+/// Histograms of these features and of the label. Returns whether there was a release. **Collective.**
+bool FeatureRelease::refine_by_histograms(const Seen& seen, bool label, std::int64_t most_records,
+                                          const std::optional<double>& asked) {
+  std::vector<ValueRange> ranges = seen.ranges;
+  if (label) ranges.push_back(agreed(found_.label->range));
+  if (ranges.empty()) return false;
+  const RangeHistograms histograms(ranges, 1, 0);
+  const std::optional<RangeCounts> counts = release_within(
+      method_, run_, seen.columns.empty() ? "histogram of labels" : "histograms within ranges", ranges.size(),
+      most_records, asked, [&](Stream& stream) { return count_within(stream, histograms, seen.features); });
+  if (!counts) return false;
+  share_within_ = counts->share;
+  const auto part = [&](std::size_t k) {
+    return View(counts->sum).subspan(RangeHistograms::bins * k, RangeHistograms::bins);
+  };
+  for (std::size_t k = 0; k < seen.columns.size(); ++k) {
+    const std::optional<FeatureMoments> found = moments_within(part(k), ranges[k], counts->noise, counts->records);
+    if (!found) continue;
+    found_.sights[seen.columns[k]].moments = *found;
+    std::erase(of_one_size_, seen.columns[k]);
+  }
+  if (label) take_label_within(part(seen.columns.size()), ranges.back(), *counts);
+  return true;
+}
+
+void FeatureRelease::take_label_within(View summed, const ValueRange& range, const RangeCounts& counts) {
+  const std::optional<FeatureMoments> found = moments_within(summed, range, counts.noise, counts.records);
+  if (found_.columns.label_range.is_clipped() && (!found || found->deviation < least_seen_of_range)) {
+    guesses_labels_ = true;
+    run_.notes.emplace_back(
+        "labels fill too little of their range to show how large they are: the constants of labels are a guess. A "
+        "narrower range in --ranges says them and costs nothing");
+  } else if (std::max(-range.low, range.high) <= smallest_seen) {
+    guesses_labels_ = true;
+    run_.notes.emplace_back(
+        "labels are too small for histograms to show how small: the constants of labels are a guess. Give them in "
+        "a smaller unit, so that they are larger numbers");
+  }
+  if (found) found_.label->moments = *found;
 }
 
 /// `none` where features stay as they are.
@@ -489,11 +522,11 @@ std::string FeatureRelease::reason_of_constants(std::size_t kept) const {
   }
   const std::string within =
       share_within_ > 0
-          ? fmt::format(", and by histograms within their ranges, which cost {:.3g} of the rest", share_within_)
+          ? fmt::format(", and by a second release within their ranges, which cost {:.3g} of the rest", share_within_)
           : "";
   const std::size_t count = found_.sights.size();
   return fmt::format("mean and deviation of {} of {} features{} {}{}", count - found_.dropped().size(), count,
-                     found_.label ? " and of labels" : "", cost_text(), method_.looks_within ? within : "");
+                     found_.label ? " and of labels" : "", cost_text(), within);
 }
 
 }  // namespace starling

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "found_features.hpp"
-#include "label_release.hpp"
 #include "report/tuning.hpp"
 #include "run/privacy/histogram_release.hpp"
 #include "tuned_method.hpp"
+#include "within_ranges.hpp"
 
 namespace starling {
 
@@ -29,11 +29,14 @@ class FeatureRelease {
   [[nodiscard]] std::optional<TunedValue> release(const std::optional<std::int64_t>& most_records,
                                                   const std::function<bool()>& have_one_scale);
 
-  /// Releases a histogram of labels, if the value has constants for them that no means show, and of features where
-  /// coefficients are wanted, within the ranges that these are found in, at the share of what features have left that
-  /// was asked for, else that shows them. Returns the value with their means and deviations; nothing without a release.
-  /// **Collective.**
+  /// Looks again, within the ranges that columns were found in, at the share of what the first release has left that
+  /// was asked for, else that shows them: at labels that are numbers, by a histogram, and at features beside these, by
+  /// means, or by histograms where coefficients are wanted. Returns the value with their means and deviations; nothing
+  /// without a release. **Collective.**
   [[nodiscard]] std::optional<TunedValue> refine(std::int64_t most_records, const std::optional<double>& asked);
+
+  /// Says of which features no release has shown how their values differ, all of which are of one size.
+  void note_unresolved();
 
   // Of a release with a value.
   /// The share of μ² that it has cost; 0: nothing was released.
@@ -61,6 +64,13 @@ class FeatureRelease {
   [[nodiscard]] bool shows_missing() const { return shows_missing_; }
 
  private:
+  /// Features, by their places among number columns and among all features, and their ranges.
+  struct Seen {
+    std::vector<std::size_t> columns;
+    std::vector<std::size_t> features;
+    std::vector<ValueRange> ranges;
+  };
+
   [[nodiscard]] std::string why_as_they_are(const std::optional<std::int64_t>& most_records) const;
   [[nodiscard]] std::string why_of_no_use() const;
   [[nodiscard]] static double wanted_share(double noise, std::int64_t records);
@@ -76,10 +86,13 @@ class FeatureRelease {
   [[nodiscard]] std::optional<TunedValue> exact(std::int64_t most_records);
   [[nodiscard]] bool has_label() const;
   void take_label(View summed, double noise);
-  void take_found(const std::vector<FeatureSight*>& seen, const std::vector<std::size_t>& columns,
-                  const std::vector<ValueRange>& ranges, const RangeCounts& counts);
+  [[nodiscard]] Seen seen_columns();
+  [[nodiscard]] ValueRange agreed(const ValueRange& range) const;
+  [[nodiscard]] bool refine_by_means(const Seen& seen, std::int64_t most_records, const std::optional<double>& asked);
+  [[nodiscard]] bool refine_by_histograms(const Seen& seen, bool label, std::int64_t most_records,
+                                          const std::optional<double>& asked);
+  void take_label_within(View summed, const ValueRange& range, const RangeCounts& counts);
   void note(std::string text) const;
-  void note_unresolved(const std::vector<std::size_t>& features);
   [[nodiscard]] std::optional<TunedValue> histograms(HistogramFacts facts, const std::optional<double>& share,
                                                      std::size_t labels, std::size_t weight);
   [[nodiscard]] bool wants_constant_alone(std::int64_t most_records) const;
@@ -106,6 +119,7 @@ class FeatureRelease {
   double share_within_ = 0;
   double norm_ = 1;
   double kept_ = 1;
+  std::vector<std::size_t> of_one_size_;  ///< features whose values lie in one octave, any part of which they may fill
   double unresolved_ = 0;
 };
 

@@ -138,6 +138,17 @@ Secret<Counts> sum_features(Stream& stream, const FeatureMeans& means, const std
   });
 }
 
+Secret<Counts> sum_within(Stream& stream, const FeatureMeans& means, const std::vector<std::size_t>& features,
+                          const std::vector<ValueRange>& ranges) {
+  Vector values(ranges.size());
+  return counted(stream, means.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
+    take_means(batch, records, features, values);
+    const std::size_t bin = RangeHistograms::bin_of(values.back(), ranges.back());
+    for (std::size_t j = 0; j < features.size(); ++j) values[j] = ranges[j].place_of(values[j]);
+    means.add(View(values).first(features.size()), 1 + bin, counts);
+  });
+}
+
 Secret<Counts> sum_scores(Stream& stream, const std::function<void(const Batch&, Vector&)>& scores) {
   Batch part;
   Vector own;
@@ -156,12 +167,11 @@ Secret<Counts> sum_scores(Stream& stream, const std::function<void(const Batch&,
                  });
 }
 
-Secret<Counts> count_within(Stream& stream, const RangeHistograms& histograms, const std::vector<std::size_t>& features,
-                            View origins) {
+Secret<Counts> count_within(Stream& stream, const RangeHistograms& histograms,
+                            const std::vector<std::size_t>& features) {
   Vector means(histograms.histograms());
   return counted(stream, histograms.length(), [&](const Batch& batch, const Batch::Range& records, Counts& counts) {
     take_means(batch, records, features, means);
-    for (std::size_t j = 0; j < features.size(); ++j) means[j] -= origins[j];
     histograms.count(means, counts);
   });
 }

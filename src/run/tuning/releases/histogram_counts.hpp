@@ -49,12 +49,17 @@ void complete_facts(HistogramFacts& facts, const TunedMethod& method, std::int64
 /// Adds up these features of dense records, and what else `means` is of. A person counts once, as above.
 [[nodiscard]] Secret<Counts> sum_features(Stream& stream, const FeatureMeans& means,
                                           const std::vector<std::size_t>& features);
+/// Likewise of features within ranges, and of the label's bin in the last of these, as a class
+/// after the first.
+[[nodiscard]] Secret<Counts> sum_within(Stream& stream, const FeatureMeans& means,
+                                        const std::vector<std::size_t>& features,
+                                        const std::vector<ValueRange>& ranges);
 /// Adds up scores and labels of records (ScoreSums). `scores` writes those of a batch. A person counts once, by the
 /// means of what its records add.
 [[nodiscard]] Secret<Counts> sum_scores(Stream& stream, const std::function<void(const Batch&, Vector&)>& scores);
-/// Counts these features of records within ranges, each less its origin, and then labels if there is one range more. A
-/// person counts once, by means.
+/// Counts these features of records within ranges, and then labels if there is one range more. A person counts once, by
+/// means.
 [[nodiscard]] Secret<Counts> count_within(Stream& stream, const RangeHistograms& histograms,
-                                          const std::vector<std::size_t>& features, View origins);
+                                          const std::vector<std::size_t>& features);
 
 }  // namespace starling

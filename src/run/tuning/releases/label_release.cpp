@@ -6,58 +6,13 @@
 #include <fmt/ranges.h>
 
 #include "core/numerics/kernels.hpp"
-#include "data/stream.hpp"
-#include "histogram_counts.hpp"
-#include "run/inputs/inputs.hpp"
+#include "loss/loss.hpp"
+#include "privacy/histograms/feature_histograms.hpp"
 #include "run/inputs/start_models.hpp"
 #include "run/settings/model_choice.hpp"
 #include "run/settings/tuned_config.hpp"
 
 namespace starling {
-
-namespace {
-
-constexpr double least_share_within = 0.05;
-constexpr double greatest_share_within = 0.25;
-constexpr double rounding = 1.01;  ///< of a share, in the noise that it leaves
-
-}  // namespace
-
-double noise_of_sum(const TunedMethod& method, const TuningTerms& run, const HistogramFacts& facts) {
-  const Vector variances = variances_of(run.agreement, *run.inputs.layout, method.config.privacy, facts);
-  return run.agreement.broadcast(declare_public(std::sqrt(sum(variances))));
-}
-
-std::optional<RangeCounts> release_within(const TunedMethod& method, const TuningTerms& run, const std::string& name,
-                                          std::size_t columns, std::int64_t most_records,
-                                          const std::optional<double>& asked,
-                                          const std::function<Secret<Counts>(Stream&)>& count) {
-  const TunedConfig& config = method.config;
-  const auto of_price = [&config](double share) { return norm_share_of(config.privacy, share, config.data.epochs); };
-  HistogramFacts facts{.name = name,
-                       .end = end_of_norms,
-                       .form = RangeHistograms::form_of(columns),
-                       .share = asked.value_or(least_share_within),
-                       .of_price = of_price(asked.value_or(least_share_within))};
-  run.agreement.together([&] { complete_facts(facts, method, most_records, run.facts(), run.inputs.dataset); });
-  const std::int64_t records = records_of(run.agreement, facts);
-  double noise = noise_of_sum(method, run, facts);
-  if (const double excess = noise / (noise_of_ranges * static_cast<double>(records)); !asked && excess > 1) {
-    facts.share = std::stod(fmt::format("{:.3g}", std::min(facts.share * excess * excess, greatest_share_within)));
-    facts.of_price = of_price(facts.share);
-    noise = noise_of_sum(method, run, facts);
-    if (noise > rounding * noise_of_ranges * static_cast<double>(records)) return std::nullopt;
-  }
-  const double share = facts.share;
-  std::vector<Secret<Counts>> counts;
-  run.agreement.together([&] {
-    for (const auto& stream : run.inputs.dataset.streams) counts.push_back(count(*stream));
-  });
-  HistogramRelease release(run.agreement, *run.inputs.layout, config.privacy, std::move(facts), run.private_folder());
-  if (!release.affordable()) return std::nullopt;
-  run.begin_release();
-  return RangeCounts{release.release(method.norms, counts), noise, records, share};
-}
 
 namespace {
 
