@@ -18,6 +18,7 @@
 #include "model/network/noise_norm.hpp"
 #include "output/model_file/saved_model.hpp"
 #include "releases/feature_release.hpp"
+#include "releases/number_columns.hpp"
 #include "rule_settings.hpp"
 #include "run/inputs/inputs.hpp"
 #include "run/inputs/start_models.hpp"
@@ -342,19 +343,21 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
       features.clips() ? " and clipped to 5 deviations" : ""));
 }
 
-/// Sizes of columns whose means and deviations the user says, where too few records show them. Lines of 0 and 1 say
-/// nothing. **Collective.**
+/// Sizes of labels that are numbers, and of records beside them, whose means and deviations the user says, where too
+/// few records show them. Lines of 0 and 1 say nothing. Without such labels narrower clips are no worse
+/// (docs/methods/learning-rule.md). **Collective.**
 void SettingsByRule::take_sizes_of_constants() {
   TunedConfig& config = this->config();
   const bool may = config.privacy.protects() && config.privacy.mechanism_row().gaussian() && !config.kept_features &&
-                   !config.data.standardise.empty() && !asks_gradients();
+                   !config.data.standardise.empty() && !asks_gradients() && run_.loss->depends_on_label_size();
   if (!run_.agreement.all(declare_public(may))) return;
   const NumberColumns columns = number_columns(run_);
   const auto is_said = [](const Standardisation& each) {
     return each.is_left_out() || each.mean != 0 || each.deviation != 1;
   };
-  has_deviations_ = run_.loss->depends_on_label_size() && is_said(columns.label_range);
-  if (has_deviations_ && !config.label_size) {
+  has_deviations_ = is_said(columns.label_range);
+  if (!has_deviations_) return;
+  if (!config.label_size) {
     config.label_size = 1;
     tell({{"label-size", "1", "--standardise gives labels deviation 1"}});
   }
