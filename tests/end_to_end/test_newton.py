@@ -120,6 +120,22 @@ class WithoutNoise(Case):
         fitted = numpy.hstack([rows, numpy.ones((len(rows), 1))]) @ [each["estimate"] for each in summary["intervals"]]
         self.assertLess(numpy.median(abs(fitted - labels)), 1.1 * numpy.median(abs(labels - 20000 - plain @ [3000, -500, 100])))
 
+    def test_columns_whose_squares_differ_by_forty_powers_of_ten(self):
+        rows, plain, draw = columns(9)
+        labels = 3 + plain @ [1, -0.5, 0.3] + draw.normal(size=len(rows))
+        rows = plain * [1, 3e11, 1e-9] + [0, 1.5e12, 0]
+        for loss, own in (("squared", labels), ("logistic", (labels > 3) * 1.0)):
+            with self.subTest(loss=loss):
+                self.check_near(self.estimated([*self.clients(rows, own), "--loss", loss, *CLEAR], loss), rows, own, loss, 1e-5)
+
+    def test_labels_without_errors_are_named(self):
+        rows, plain, draw = columns(10)
+        labels = 3 + plain @ [1, -0.5, 0.3]
+        for name, own, given in (("copy", rows[:, 1], True), ("same", labels * 0 + 5, True), ("combined", labels, True), ("errors", labels + 1e-6 * draw.normal(size=len(rows)), False)):
+            with self.subTest(name=name):
+                summary = self.estimated([*self.clients(rows, own), "--loss", "squared", *CLEAR], name)
+                self.assertIs("a copy of the label" in " ".join(summary["notes"]), given)
+
     def test_one_label_that_is_far_off_moves_nothing(self):
         rows, plain, draw = columns(7)
         labels = 3 + plain @ [1, -0.5, 0.3] + draw.normal(size=len(rows))
@@ -230,6 +246,7 @@ class Coverage(Case):
         happens by chance in fewer than one of a thousand seeds. Residuals of 0.02 are far below the noise on their squares."""
         settings = [(["--source", "synthetic:logistic:n=1500", "--loss", "logistic", "--mu", "1"]),
                     (["--source", "synthetic:logistic:n=3000,intercept=-3", "--loss", "logistic", "--mu", "8"]),
+                    (["--source", "synthetic:logistic:n=3000,intercept=-5", "--loss", "logistic", "--mu", "8"]),
                     (["--source", "synthetic:linear:n=1500,sd=0.02", "--mu", "8"]),
                     (["--source", "synthetic:linear:n=1500,flag=0.06", "--mu", "4"]),
                     (["--source", "synthetic:linear:n=1500,freedom=3", "--mu", "2", "--client-weights", "equal"]),

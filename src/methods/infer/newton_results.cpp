@@ -77,6 +77,11 @@ RunIntervals NewtonResults::summarise(std::vector<std::string>& notes) {
   if (facts_.config.intervals_text == "none") return all;
   all.intervals = intervals_of_spread(found->estimate, found->deviations);
   all.settling.newton = settling_of(*found);
+  if (found->fits_all) {
+    notes.emplace_back(
+        "columns give every label within roundings, so that standard errors are of roundings: a column may be a copy of "
+        "the label, or labels may never vary. Drop the copy (--drop)");
+  }
   if (facts_.config.joint) all.joint = joint_test(*found);
   if (facts_.config.joint && !all.joint) notes.emplace_back("no joint test: a coefficient has no interval");
   if (!to_own_units_) return all;

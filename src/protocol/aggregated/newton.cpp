@@ -40,9 +40,10 @@ constexpr double scale_of_moments = std::numbers::sqrt2;
 /// Parameters of logistic regression from the least-squares scores a + b·x̃ of labels −1 and 1, for uncorrelated x̃ of
 /// one scale. Where scores s = c + k b·x̃ are about normal with deviation τ = k‖b‖, b = 2 E[σ'(s)] k b (Stein). With
 /// σ(s) about Φ(s/κ), κ = 1.702, the share of the class is Φ(z), z = c/√(κ² + τ²), and E[σ'(s)] is φ(z)/√(κ² + τ²). So
-/// k² (4φ(z)² − ‖b‖²) = κ². Noise may leave any a and b: shares and k stay in bounds.
-void start_from_least_squares(bool intercept, Vector& coordinates) {
-  constexpr double least_share = 0.02;
+/// k² (4φ(z)² − ‖b‖²) = κ². Noise may leave any a and b: shares and k stay in bounds. A share that noise of this deviation
+/// may have made is not believed, since steps from a start beyond the estimate lead away from it.
+void start_from_least_squares(bool intercept, double noise_of_share, Vector& coordinates) {
+  const double least_share = std::min(2 * noise_of_share, 0.02);
   constexpr double kappa = 1.702;
   constexpr double least_room = 0.04;  // of 4φ², for τ of 8
   const double mean = intercept ? coordinates.back() : 0;
@@ -254,7 +255,11 @@ void NewtonRounds::find_scales(View sum) {
   if (!found.found_scales()) return;
   Vector start(model_.dimension());
   found.coordinates(found.start(), start);
-  if (model_.link() == Link::logit) start_from_least_squares(settings_.intercept, start);
+  if (model_.link() == Link::logit) {
+    const std::size_t used = features - settings_.left_out.size();
+    const double weight = moments.triangle[triangle_at(used, used, used + 2)];
+    start_from_least_squares(settings_.intercept, moments.noise / (2 * std::numbers::sqrt2 * weight), start);
+  }
   if (model_.link() != Link::logit && model_.link() != Link::identity) start.assign(start.size(), 0.0);
   preconditioner_ = found;
   theta_ = declare_public(parameters_of(start));
@@ -404,8 +409,9 @@ std::optional<NewtonEstimate> NewtonRounds::estimate() const {
   result.has_enough = suffices(result.effective_records, 1 / of_records);
   Vector at = means.model;
   if (result.has_enough || !exact()) axpy(-1, newton_step(curvature, means.direction), at);
+  result.fits_all = exact() && model_.link() == Link::identity && fits_within_roundings(means);
   // As HC1: residuals are smaller than errors, since the model has followed them.
-  Vector influence = without_negative(means.moment, d);
+  Vector influence = exact() ? means.moment : without_negative(means.moment, d);
   scale(of_records / std::max(1 - of_records * static_cast<double>(parameters()), of_records), influence);
   add_to_diagonal(means.noise / (rounds * rounds), d, influence);
   const PlugIn inner = plug_in(at, curvature, {influence, 0}, 1);
@@ -446,6 +452,19 @@ std::optional<NewtonEstimate> NewtonRounds::estimate() const {
     result.stepping = j;
   }
   return result;
+}
+
+/// Whether errors of labels are as small as roundings of scores, whose mean square is θᵀHθ where all errors bend the loss.
+bool NewtonRounds::fits_within_roundings(const Means& means) const {
+  constexpr double of_roundings = 1e-20;  // as squares
+  const std::size_t d = model_.dimension();
+  const auto theta = Eigen::Map<const dense::VectorXd>(means.model.data(), static_cast<Eigen::Index>(d));
+  const double scores = theta.dot(dense::symmetric(means.curvature, d) * theta);
+  for (std::size_t j = 0; j < d; ++j) {
+    const std::size_t at = triangle_at(j, j, d);
+    if (means.moment[at] > of_roundings * scores * means.curvature[at]) return false;
+  }
+  return scores > 0;
 }
 
 /// Column k has the parameters of coordinate k: they are a linear image.

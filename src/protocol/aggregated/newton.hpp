@@ -48,6 +48,7 @@ struct NewtonEstimate {
   /// Records that count for the curvature, each as far as the loss bends there.
   double effective_records = 0;
   bool has_enough = true;  ///< effective records; else all parameters are undetermined
+  bool fits_all = false;   ///< without noise: every label that is a number within roundings
   /// Largest step of the first closing round, over the parameters, in tolerances: of four deviations by the noise of
   /// two rounds and of the estimate; without noise, of a millionth of the parameter. Above 1 the rounds have not come
   /// to rest.
@@ -124,6 +125,7 @@ class NewtonRounds final : public AggregatedRounds {
     return effective >= least_effective(effective, records, parameters());
   }
   void close(const Means& means);
+  [[nodiscard]] bool fits_within_roundings(const Means& means) const;
   /// Whether releases have no noise.
   [[nodiscard]] bool exact() const;
   [[nodiscard]] Means means_of(View sum) const;
