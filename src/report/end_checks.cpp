@@ -52,8 +52,12 @@ constexpr double agreeing = 0.25;
 Note divergence(const EndOfRun& run) {
   const Summary& summary = run.summary;
   if (!summary.learned) return std::nullopt;
-  const double last_loss = summary.get<RunScores>().last_loss.value_or(NetworkFigures::unknown);
-  return note_of_divergence({run.history, last_loss, summary.classifies, run.round_records, run.test_records,
+  const RunScores& scores = summary.get<RunScores>();
+  const double last_loss = scores.last_loss.value_or(NetworkFigures::unknown);
+  const double test_loss = scores.test && scores.test->records > 0
+                               ? scores.test->loss / static_cast<double>(scores.test->records)
+                               : NetworkFigures::unknown;
+  return note_of_divergence({run.history, last_loss, test_loss, summary.classifies, run.round_records, run.test_records,
                              summary.get<FinalModels>().mean, run.remedies});
 }
 

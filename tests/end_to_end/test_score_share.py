@@ -65,6 +65,14 @@ class ScoreShare(HistogramCase):
         self.assertFalse([note for note in after["notes"] if "further from 1" in note], after["notes"])
         self.assertIn("After the last round each client releases once two sums", (self.folder / "after/privacy.txt").read_text())
 
+    def test_a_run_whose_scores_are_made_right_is_no_worse_than_its_start(self):
+        """Its last round is: the scores are twenty times what they should be."""
+        self.write("start.csv", (",".join("0" for _ in TRUTH) + "\n") * CLIENTS)
+        words = [*self.words, "--mu", 20, "--start", "start.csv", "--test", "test.csv", "--step", 40, "--step-power", 0, "--score-share", SHARE]
+        summary = self.summary_of(1, words, "long")
+        self.assertLess(summary["metrics"]["test_loss"], math.log(2))
+        self.assertFalse([note for note in summary["notes"] if "the start models" in note], summary["notes"])
+
     def test_a_factor_beyond_its_bounds_has_a_note(self):
         for size, bound, text in ((0.05, None, "too near one half"), (0.13, 4, "too near one half"), (20, 0.25, "too near 0 and 1")):
             with self.subTest(size=size):

@@ -79,7 +79,8 @@ RunIntervals NewtonResults::summarise(std::vector<std::string>& notes) {
   all.settling.newton = settling_of(*found);
   if (found->fits_all) {
     notes.emplace_back(
-        "columns give every label within roundings, so that standard errors are of roundings: a column may be a copy of "
+        "columns give every label within roundings, so that standard errors are of roundings: a column may be a copy "
+        "of "
         "the label, or labels may never vary. Drop the copy (--drop)");
   }
   if (facts_.config.joint) all.joint = joint_test(*found);

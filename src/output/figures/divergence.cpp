@@ -35,11 +35,11 @@ std::optional<std::string> note_of_divergence(const RunEnd& end) {
   };
   double first_test = NetworkFigures::unknown;
   double first_loss = NetworkFigures::unknown;
-  double last_test = NetworkFigures::unknown;
+  double last_test = end.test_loss;
   for (const NetworkFigures& line : end.history) {
     if (line.done == 0) first_test = line.test_loss;
     if (line.done == 1) first_loss = line.loss;
-    if (!std::isnan(line.test_loss)) last_test = line.test_loss;
+    if (std::isnan(end.test_loss) && !std::isnan(line.test_loss)) last_test = line.test_loss;
   }
   if (is_above(last_test, first_test, chance(end.test_records))) {
     return compared("the loss on --test", last_test, first_test);

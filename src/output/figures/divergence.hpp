@@ -13,7 +13,8 @@ namespace starling {
 /// The public figures at the end of a run. Withheld losses are NaN in `history` and in `last_loss`.
 struct RunEnd {
   const std::vector<NetworkFigures>& history;
-  double last_loss = 0;      ///< mean over the last tenth of the rounds
+  double last_loss = 0;                        ///< mean over the last tenth of the rounds
+  double test_loss = NetworkFigures::unknown;  ///< of the final models; NaN: those of the last round
   bool classifies = false;   ///< labels are classes: at a start of zeros all records have the same loss
   double round_records = 0;  ///< records in a round, over all clients
   double test_records = 0;   ///< records of --test; 0 without --test

@@ -8,6 +8,7 @@
 #include "core/numerics/distributions.hpp"
 #include "core/numerics/gram.hpp"
 #include "core/numerics/kernels.hpp"
+#include "core/numerics/logistic.hpp"
 #include "net/root/root.hpp"
 #include "privacy/mechanism/paired_mechanism.hpp"
 #include "protocol/aggregated/aggregated_clients.hpp"
@@ -37,24 +38,41 @@ constexpr double least_step = 1e-9;
 /// Records' products have norm 1 at most, and their bound is that of the pair (Ψ̇/B1, ΨΨ'/B0²).
 constexpr double scale_of_moments = std::numbers::sqrt2;
 
+/// c with a mean of σ(c + τZ), Z normal, of this share.
+double intercept_for(double share, double deviation) {
+  constexpr int points = 64;
+  double low = -50;
+  double high = 50;
+  while (high - low > 1e-6) {
+    const double middle = (low + high) / 2;
+    double mean = 0;
+    for (int i = 0; i < points; ++i)
+      mean += logistic(middle + deviation * normal_quantile((i + 0.5) / points)) / points;
+    (mean < share ? low : high) = middle;
+  }
+  return low;
+}
+
 /// Parameters of logistic regression from the least-squares scores a + b·x̃ of labels −1 and 1, for uncorrelated x̃ of
 /// one scale. Where scores s = c + k b·x̃ are about normal with deviation τ = k‖b‖, b = 2 E[σ'(s)] k b (Stein). With
 /// σ(s) about Φ(s/κ), κ = 1.702, the share of the class is Φ(z), z = c/√(κ² + τ²), and E[σ'(s)] is φ(z)/√(κ² + τ²). So
-/// k² (4φ(z)² − ‖b‖²) = κ². Noise may leave any a and b: shares and k stay in bounds. A share that noise of this deviation
-/// may have made is not believed, since steps from a start beyond the estimate lead away from it.
+/// k² (4φ(z)² − ‖b‖²) = κ². Of a rare class k is too small, and c follows from τ. Noise may leave any a and b: shares
+/// and k stay in bounds. A share that noise of this deviation may have made is not believed, since steps from a start
+/// beyond the estimate lead away from it.
 void start_from_least_squares(bool intercept, double noise_of_share, Vector& coordinates) {
   const double least_share = std::min(2 * noise_of_share, 0.02);
   constexpr double kappa = 1.702;
   constexpr double least_room = 0.04;  // of 4φ², for τ of 8
   const double mean = intercept ? coordinates.back() : 0;
-  const double z = normal_quantile(std::clamp((1 + mean) / 2, least_share, 1 - least_share));
+  const double share = std::clamp((1 + mean) / 2, least_share, 1 - least_share);
+  const double z = normal_quantile(share);
   const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
   if (intercept) coordinates.back() = 0;
   const double squares = dot(coordinates, coordinates);
   const double most = 4 * density * density;
   const double factor = kappa / std::sqrt(std::max(most - squares, least_room * most));
   scale(factor, coordinates);
-  if (intercept) coordinates.back() = z * std::sqrt(kappa * kappa + factor * factor * squares);
+  if (intercept) coordinates.back() = intercept_for(share, factor * std::sqrt(squares));
 }
 
 void add_to_diagonal(double value, std::size_t order, Vector& triangle) {
@@ -454,7 +472,8 @@ std::optional<NewtonEstimate> NewtonRounds::estimate() const {
   return result;
 }
 
-/// Whether errors of labels are as small as roundings of scores, whose mean square is θᵀHθ where all errors bend the loss.
+/// Whether errors of labels are as small as roundings of scores, whose mean square is θᵀHθ where all errors bend the
+/// loss.
 bool NewtonRounds::fits_within_roundings(const Means& means) const {
   constexpr double of_roundings = 1e-20;  // as squares
   const std::size_t d = model_.dimension();

@@ -19,7 +19,7 @@ std::string note(double test_at_start, double first_round, double test_at_end, d
   history[2].done = 100;
   history[2].loss = last;
   history[2].test_loss = test_at_end;
-  return note_of_divergence({history, last, classifies, of_a_round, of_test, model, "Turn back"}).value_or("");
+  return note_of_divergence({history, last, unknown, classifies, of_a_round, of_test, model, "Turn back"}).value_or("");
 }
 
 TEST(Divergence, RunsThatLearnSayNothing) {
@@ -39,6 +39,18 @@ TEST(Divergence, RunsThatEndWorseThanTheirStartSaySo) {
   EXPECT_THAT(note(unknown, 1.0, unknown, 7e14, false), HasSubstr("is 7e+14, above the 1"));
   EXPECT_THAT(note(unknown, 1.0, unknown, 50, false), HasSubstr("unless later records are harder"));
   EXPECT_THAT(note(unknown, 1.0, unknown, INFINITY, false), HasSubstr("inf"));
+}
+
+TEST(Divergence, FinalModelsAreJudgedWhereTheyAreOthersThanThoseOfTheLastRound) {
+  std::vector<NetworkFigures> history(2);
+  history[0].test_loss = 0.693;
+  history[1].done = 100;
+  history[1].test_loss = 2;
+  const auto note_of = [&history](double final_loss) {
+    return note_of_divergence({history, unknown, final_loss, true, 5, 10'000, Vector{1}, "Turn back"}).value_or("");
+  };
+  EXPECT_EQ(note_of(0.5), "");
+  EXPECT_THAT(note_of(3), HasSubstr("the loss on --test is 3, above the 0.693"));
 }
 
 // Losses that are withheld are not asked for; models are released.
