@@ -45,7 +45,8 @@ std::optional<std::string> note_of_divergence(const RunEnd& end) {
     return compared("the loss on --test", last_test, first_test);
   }
   const double factor = chance(end.round_records) * (end.classifies ? 1 : harder_records);
-  if (is_above(end.last_loss, first_loss, factor)) {
+  const bool tested = !std::isnan(end.test_loss) && !std::isnan(first_test);
+  if (!tested && is_above(end.last_loss, first_loss, factor)) {
     return compared("the loss over the last tenth of the rounds", end.last_loss, first_loss,
                     end.classifies ? "" : "unless later records are harder, ");
   }

@@ -42,12 +42,13 @@ TEST(Divergence, RunsThatEndWorseThanTheirStartSaySo) {
 }
 
 TEST(Divergence, FinalModelsAreJudgedWhereTheyAreOthersThanThoseOfTheLastRound) {
-  std::vector<NetworkFigures> history(2);
-  history[0].test_loss = 0.693;
-  history[1].done = 100;
-  history[1].test_loss = 2;
+  std::vector<NetworkFigures> history(3);
+  history[0].test_loss = history[1].loss = 0.693;
+  history[1].done = 1;
+  history[2].done = 100;
+  history[2].test_loss = history[2].loss = 2;
   const auto note_of = [&history](double final_loss) {
-    return note_of_divergence({history, unknown, final_loss, true, 5, 10'000, Vector{1}, "Turn back"}).value_or("");
+    return note_of_divergence({history, 2, final_loss, true, 5, 10'000, Vector{1}, "Turn back"}).value_or("");
   };
   EXPECT_EQ(note_of(0.5), "");
   EXPECT_THAT(note_of(3), HasSubstr("the loss on --test is 3, above the 0.693"));
