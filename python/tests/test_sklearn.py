@@ -211,6 +211,13 @@ class Use(PythonCase):
         with self.assertRaisesRegex(ValueError, "classes: .* labels are none of no, perhaps"):
             PrivateLogisticRegression(classes=["no", "perhaps"]).fit(self.x, np.where(self.y > 0, "yes", "no"))
 
+    @needs("pandas")
+    def test_a_column_that_is_called_as_labels_are(self):
+        import pandas
+        frame = pandas.DataFrame(self.x, columns=[*"yabcdefgh"][:self.x.shape[1]])
+        model = PrivateLogisticRegression().fit(frame, self.y)
+        self.assertEqual(model.predict(frame).shape, (600,))
+
     def test_owners(self):
         owners = np.array(["b", "a", "c"])[np.arange(600) % 3]
         model = PrivateLogisticRegression(output="run", options=SEEDED).fit(self.x, self.y, owners=owners)

@@ -74,11 +74,15 @@ std::optional<std::size_t> find_default_label(const ColumnNames& columns, const 
 }
 
 /// Label column, if any, of a file that need not have one. A column number is not accepted: the number would mean
-/// another column in each file.
-std::optional<std::size_t> find_optional_label(const ColumnNames& columns, const std::string& wanted, Uses& uses) {
-  const bool there = std::find(columns.names.begin(), columns.names.end(), wanted) != columns.names.end();
-  if (wanted.empty() || !there) return find_named_label(columns, uses);
-  return uses.take(wanted, "--label");
+/// another column in each file. A feature of the model may be called y or label, too.
+std::optional<std::size_t> find_optional_label(const ColumnNames& columns, const ReadSettings& settings, Uses& uses) {
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (!settings.label.empty() && has(columns.names, settings.label)) return uses.take(settings.label, "--label");
+  const std::optional<std::size_t> named = find_named_label(columns, uses);
+  const bool is_feature = named && settings.constants && has(settings.constants->columns, columns.names[*named]);
+  return is_feature ? std::nullopt : named;
 }
 
 /// Whether `--label` means the labels beside the columns, which are called y, and no column.
@@ -197,7 +201,7 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   if (columns.row_names && uses.is_free(0)) uses.take(0);
   if (!settings.key.empty()) roles.key = columns.find(settings.key, settings.key_option);
   if (optional && !beside) {
-    roles.label = find_optional_label(columns, settings.label, uses);
+    roles.label = find_optional_label(columns, settings, uses);
   } else if (!roles.label && !beside && settings.labels == ReadSettings::Labels::alone) {
     roles.label = find_sole_label(columns, uses);
   } else if (!roles.label && !none && default_label == DefaultLabel::named_or_last) {

@@ -246,6 +246,15 @@ class Kinds(PredictCase):
         self.table("three.csv", ["a", "a", "b", "a"], zip(*x.T, y))
         self.refused(3, ["run", "--source", "three.csv"], "3 columns are called 'a', of which the model takes 2")
 
+    def test_a_feature_that_is_called_as_labels_are(self):
+        """Records without labels have the feature, and no label."""
+        x = self.random.normal(0, 1, (60, 2))
+        self.table("train.csv", ["y", "b", "outcome"], zip(*x.T, numpy.where(x @ [1, -2] > 0, 1, -1)))
+        self.table("new.csv", ["y", "b"], zip(*x.T))
+        model = self.learn("omd", ["--source", "train.csv", "--clients", "1", "--label", "outcome"])
+        for source in ("train.csv", "new.csv"):
+            self.same(self.predict(["run", "--source", source]), "score", linear_scores(model, x)[:, 0])
+
     def test_pictures_described_by_gradients(self):
         x = self.random.random((30, 784)).round(3)
         self.table("train.csv", [f"p{j}" for j in range(784)] + ["y"], zip(*x.T, [0, 1] * 15))
