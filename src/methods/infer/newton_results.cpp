@@ -81,7 +81,7 @@ RunIntervals NewtonResults::summarise(std::vector<std::string>& notes) {
     notes.emplace_back(
         "columns give every label within roundings, so that standard errors are of roundings: a column may be a copy "
         "of "
-        "the label, or labels may never vary. Drop the copy (--drop)");
+        "the label, or labels may never vary. --drop leaves the copy out");
   }
   if (facts_.config.joint) all.joint = joint_test(*found);
   if (facts_.config.joint && !all.joint) notes.emplace_back("no joint test: a coefficient has no interval");

@@ -51,7 +51,7 @@ std::optional<std::string> note_of_divergence(const RunEnd& end) {
                     end.classifies ? "" : "unless later records are harder, ");
   }
   // Losses that are known have said that the run is no worse: features of a scale of 1e-8 have models of 1e8.
-  const bool unknown = std::isnan(last_test) && std::isnan(end.last_loss);
+  const bool unknown = (std::isnan(last_test) || std::isnan(first_test)) && std::isnan(end.last_loss);
   const double norm = norm2(end.final_model);
   if (!std::isfinite(norm) || (unknown && norm > largest_usual_norm)) {
     return fmt::format(
