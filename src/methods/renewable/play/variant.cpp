@@ -54,8 +54,8 @@ std::vector<std::string> OnlineResults::notes() const {
   std::vector<std::string> notes;
   if (online_.start_was_shrunk()) {
     notes.emplace_back(
-        "the first batch alone has no minimum with --penalty slopes (it may hold one class only): the start, and it "
-        "alone, shrinks the intercept too");
+        "the first batch alone has no minimum with --penalty slopes as where it holds one class only: the start, and "
+        "it alone, shrinks the intercept too");
   }
   if (online_.is_of_separated_classes()) {
     notes.emplace_back(
@@ -124,11 +124,11 @@ void OfflineResults::require_success(const RoundsEnd& end) const {
   check<DataError>(
       !offline_.without_minimum(),
       "there is no minimum: a class has no records, and under --penalty slopes its intercept grows without end. Take "
-      "records of all classes, or --penalty full; what was reached is in {}",
+      "records of all classes, or --penalty full. What was reached is in {}.",
       directory_);
   check<DataError>(offline_.converged() || end.stopped || config_.rounds,
                    "no minimum was found in {} passes: the objective still falls: --l2 hardly bounds the model. Add a "
-                   "penalty; what was reached is in {}.",
+                   "penalty. What was reached is in {}.",
                    config_.settings.rounds, directory_);
 }
 

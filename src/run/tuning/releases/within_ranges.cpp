@@ -55,7 +55,7 @@ class SecondRelease {
     run_.agreement.together([&] {
       for (const auto& stream : run_.inputs.dataset.streams) counts.push_back(count(*stream));
     });
-    HistogramRelease release(run_.agreement, *run_.inputs.layout, method_.config.privacy, std::move(facts_),
+    HistogramRelease release(run_.agreement, *run_.inputs.layout, method_.config.privacy, facts_,
                              run_.private_folder());
     if (!release.affordable()) return std::nullopt;
     run_.begin_release();

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cmath>
+
+#include "data/stream.hpp"
+#include "feature_release.hpp"
+#include "histogram_counts.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double least_seen_of_range = 0.04;  ///< deviation of labels that fill more than one bin of 1/16
+/// End of a range of labels that reaches into no octave but the lowest, with zeros.
+constexpr double smallest_seen = 0x1.8p-19;
+
+}  // namespace
+
+std::optional<TunedValue> FeatureRelease::refine(std::int64_t most_records, const std::optional<double>& asked) {
+  if (is_exact() || asked == 0) return std::nullopt;
+  const Seen seen = seen_columns();
+  const bool with_label = found_.label && found_.label->kind == FeatureSight::Kind::values;
+  if (!method_.looks_within && with_label && !seen.columns.empty() && refine_by_means(seen, most_records, asked))
+    return value_of();
+  return refine_by_histograms(method_.looks_within ? seen : Seen{}, with_label && (asked || !has_means()), most_records,
+                              asked)
+             ? std::optional(value_of())
+             : std::nullopt;
+}
+
+/// The features whose values a first release has shown, with their ranges in units of the source. **Collective.**
+FeatureRelease::Seen FeatureRelease::seen_columns() {
+  Seen seen;
+  for (std::size_t j = 0; j < found_.sights.size(); ++j) {
+    const FeatureSight& sight = found_.sights[j];
+    if (sight.kind != FeatureSight::Kind::values || !(sight.range.high > sight.range.low)) continue;
+    const double origin = found_.columns.ranges[j].of(0);
+    seen.columns.push_back(j);
+    seen.features.push_back(found_.columns.features[j]);
+    seen.ranges.push_back(agreed({sight.range.low + origin, sight.range.high + origin}));
+  }
+  return seen;
+}
+
+/// Processors may round differently. **Collective.**
+ValueRange FeatureRelease::agreed(const ValueRange& range) const {
+  return {run_.agreement.broadcast(declare_public(range.low)), run_.agreement.broadcast(declare_public(range.high))};
+}
+
+/// Means and deviations of features, and a histogram of labels, in one release. Returns whether there was one.
+/// **Collective.**
+bool FeatureRelease::refine_by_means(const Seen& seen, std::int64_t most_records, const std::optional<double>& asked) {
+  RangedColumns columns{seen.features, seen.ranges, {}};
+  for (std::size_t k = 0; k < seen.columns.size(); ++k) {
+    columns.places.push_back(
+        run_.agreement.broadcast(declare_public(seen.ranges[k].place_of(found_.sights[seen.columns[k]].moments.mean))));
+  }
+  const ValueRange of_label = agreed(found_.label->range);
+  columns.ranges.push_back(of_label);
+  const std::optional<RangeMeans> released = release_means_within(method_, run_, columns, most_records, asked);
+  if (!released) return false;
+  share_within_ = released->labels.share;
+  for (std::size_t k = 0; k < seen.columns.size(); ++k) {
+    FeatureSight& sight = found_.sights[seen.columns[k]];
+    const FeatureMoments& moments = released->found.features[k];
+    const double mean = seen.ranges[k].middle() + seen.ranges[k].radius() * moments.mean;
+    sight.reach += std::abs(mean - sight.moments.mean);
+    sight.moments = {mean, seen.ranges[k].radius() * moments.deviation};
+    if (released->found.shown[k]) std::erase(of_one_size_, seen.columns[k]);
+  }
+  take_label_within(released->labels.sum, of_label, released->labels);
+  return true;
+}
+
+/// Histograms of these features and of the label. Returns whether there was a release. **Collective.**
+bool FeatureRelease::refine_by_histograms(const Seen& seen, bool label, std::int64_t most_records,
+                                          const std::optional<double>& asked) {
+  std::vector<ValueRange> ranges = seen.ranges;
+  if (label) ranges.push_back(agreed(found_.label->range));
+  if (ranges.empty()) return false;
+  const RangeHistograms histograms(ranges, 1, 0);
+  const std::optional<RangeCounts> counts = release_within(
+      method_, run_, seen.columns.empty() ? "histogram of labels" : "histograms within ranges", ranges.size(),
+      most_records, asked, [&](Stream& stream) { return count_within(stream, histograms, seen.features); });
+  if (!counts) return false;
+  share_within_ = counts->share;
+  const auto part = [&](std::size_t k) {
+    return View(counts->sum).subspan(RangeHistograms::bins * k, RangeHistograms::bins);
+  };
+  for (std::size_t k = 0; k < seen.columns.size(); ++k) {
+    const std::optional<FeatureMoments> found = moments_within(part(k), ranges[k], counts->noise, counts->records);
+    if (!found) continue;
+    found_.sights[seen.columns[k]].moments = *found;
+    std::erase(of_one_size_, seen.columns[k]);
+  }
+  if (label) take_label_within(part(seen.columns.size()), ranges.back(), *counts);
+  return true;
+}
+
+void FeatureRelease::take_label_within(View summed, const ValueRange& range, const RangeCounts& counts) {
+  const std::optional<FeatureMoments> found = moments_within(summed, range, counts.noise, counts.records);
+  if (found_.columns.label_range.is_clipped() && (!found || found->deviation < least_seen_of_range)) {
+    guesses_labels_ = true;
+    run_.notes.emplace_back(
+        "labels fill too little of their range to show how large they are: the constants of labels are a guess. A "
+        "narrower range in --ranges says them and costs nothing");
+  } else if (std::max(-range.low, range.high) <= smallest_seen) {
+    guesses_labels_ = true;
+    run_.notes.emplace_back(
+        "labels are too small for histograms to show how small: the constants of labels are a guess. Give them in "
+        "a smaller unit, so that they are larger numbers");
+  }
+  if (found) found_.label->moments = *found;
+}
+
+}  // namespace starling
