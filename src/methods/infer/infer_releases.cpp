@@ -1,4 +1,4 @@
-// What the clients of `starling infer` release, and by what it is protected.
+// The releases of `starling infer`: their parts, sensitivities and mechanisms.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

@@ -24,8 +24,8 @@ class HistogramCharges {
   [[nodiscard]] const HistogramPrices& prices() const { return prices_; }
   /// Prices of gradients: `whole` less the share of the histogram of norms.
   [[nodiscard]] Prices of_gradients(const Prices& whole) const;
-  /// What clients first, first + 1, … release once; nothing of a client that joined after the histograms. `scored` are
-  /// the records of each in sums of scores; empty: none.
+  /// The single releases of clients first, first + 1, …; none of a client that joined after the histograms. `scored`
+  /// are the records of each in sums of scores; empty: there are no sums.
   [[nodiscard]] std::vector<std::optional<SingleRelease>> of_clients(Client first,
                                                                      const std::vector<ServedRounds>& clients,
                                                                      const std::vector<std::int64_t>& scored) const;

@@ -1,5 +1,5 @@
-/// What is released of labels for the start of a model: shares of classes, or a mean (docs/methods/privacy.md, "Shares
-/// of classes").
+/// Starts of models at shares of classes or at a mean of labels, which clients release (docs/methods/privacy.md,
+/// "Shares of classes").
 #pragma once
 
 #include <cstddef>

@@ -47,7 +47,7 @@ class SecondRelease {
     facts_.share = std::stod(fmt::format("{:.3g}", share));
     facts_.of_price = norm_share_of(method_.config.privacy, facts_.share, method_.config.data.epochs);
   }
-  /// Of the sum over all clients. **Collective.**
+  /// The deviation of the noise on a sum over all clients. **Collective.**
   [[nodiscard]] double noise() const { return noise_of_sum(method_, run_, facts_); }
   /// Nothing where no budget allows it. **Collective.**
   [[nodiscard]] std::optional<Vector> sum(const std::function<Secret<Counts>(Stream&)>& count) {
