@@ -267,6 +267,36 @@ class Shares(MethodCase):
             together = self.run_command(4, ["score", f"other-noisy-{number}", "--parties", files("test"), "--id", "id", "--label", "y", "--json"])
             self.assertAlmostEqual(self.found(together.summary(), "auc"), summary["metrics"]["test"]["auc"], places=12)
 
+    @needs_h5py
+    def test_small_deviations_about_large_means(self):
+        """Octaves say that all values are of one size. A second look within that size shows how they differ, of labels too. Where it does
+        not, and where values are too small to be counted, the run says so. A killed run looks at the same."""
+        words = [*SHARES, "--clients", 3, "--parties", files("train"), "--test", files("test")]
+        for unit in ((1, 0), (0.3, 10), (1e-9, 0), (1e-3, 1000)):
+            for kind, count, seed in (("train", 3000, 1), ("test", 500, 2)):
+                self.change_units(kind, count, seed, *unit)
+            summary = self.summary([*words, *GAUSSIAN], f"shifted-{unit[0]}")
+            unresolved = any("do not show how the values of some columns differ (c00, c01 of party 1; c10" in note for note in summary["notes"])
+            self.assertEqual(unresolved, unit in ((1e-9, 0), (1e-3, 1000)))
+            self.assertEqual(summary["metrics"]["test"]["auc"] > 0.94, not unresolved)
+        self.change_units("train", 3000, 1, 0.3, 10)
+        words = [*words[:-2], *GAUSSIAN, "--rounds", 24, "--checkpoint-every", 4]
+        self.summary(words, "whole", 2)
+        with interrupted("after rename /private/1/checkpoint-:2", signal.SIGKILL):
+            self.play([*words, "--output", "run"], 2)
+        self.succeeded(self.play(["--resume", "run"], 2))
+        self.assertEqual([part.tobytes() for part in self.model("run")], [part.tobytes() for part in self.model("whole")])
+        r2 = {}
+        for unit in ((1, 0), (50, 1000), (1, 1e6)):
+            for kind, count, seed in (("train", 3000, 1), ("test", 500, 2)):
+                for name, text in parties(count, kind, seed, number=True, unit=unit).items():
+                    self.write(name, text)
+            summary = self.summary([*last_given([*SHARES, "--loss", "squared"]), "--clients", 3, "--parties", files("train"), "--test", files("test"),
+                                    *GAUSSIAN], f"labels-{unit[1]}")
+            r2[unit[1]] = self.found(summary, "r2")
+            self.assertEqual(any("(the labels)" in note for note in summary["notes"]), unit[1] == 1e6)
+        self.assertGreater(r2[1000], r2[0] - 0.05)
+
     def write_sites(self, kind, count, seed):
         """A bank with semicolons, decimal commas, texts and gaps in an amount near 5e4; a shop with commas, points and gaps of its own."""
         draw = random.Random(seed)

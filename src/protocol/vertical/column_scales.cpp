@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "privacy/histograms/feature_histograms.hpp"
+#include "privacy/histograms/range_histograms.hpp"
 
 namespace starling {
 
@@ -13,6 +13,9 @@ constexpr double clip_of_released = 5;  // deviations
 constexpr double least_standard = 0.6;
 constexpr double most_standard = 1.8;
 constexpr double most_standard_mean = 0.5;
+constexpr double smallest_shown = 0x1p-19;         // octaves show no smaller values
+constexpr double most_of_one_size = 4;             // a mean of so many deviations: of values in one octave
+constexpr double least_shown_of_range = 0.7 / 32;  // a deviation of values that fill more than two bins
 
 /// Whether a column is standardised already, as far as octaves can tell.
 bool is_standard(const FeatureMoments& moments) {
@@ -32,6 +35,24 @@ void take_values(const PartyRows& party, const Vector& rows, const Vector& label
   const View own = View(rows).subspan(row * party.columns, party.columns);
   for (std::size_t j = 0; j < party.numbers.size(); ++j) values[j] = own[party.numbers[j]];
   if (party.has_numbers) values.back() = labels[row];
+}
+
+/// Counts made of the numbers of each row that counts: of a person of its first record, which stands first in its rows.
+template <typename Count>
+Secret<Counts> counted_rows(const PartyRows& party, std::size_t length, const Count& count) {
+  Secret<Counts> counted;
+  const auto count_all = [&](Counts& counts, const Vector& rows, const Vector& labels) {
+    counts.assign(length, 0);
+    Vector values(party.scaled());
+    for (std::size_t i = 0; i * party.columns < rows.size(); ++i) {
+      const bool first = i % party.rows_of_person == 0;
+      if (!first || weight_of(party, i) == 0) continue;
+      take_values(party, rows, labels, i, values);
+      count(values, counts);
+    }
+  };
+  counted.update(count_all, party.rows, party.labels);
+  return counted;
 }
 
 }  // namespace
@@ -76,25 +97,60 @@ std::vector<Standardisation> scales_of_moments(View means_and_deviations) {
 }
 
 Secret<Counts> column_counts(const FeatureHistograms& histograms, const PartyRows& party) {
-  Secret<Counts> counted;
-  const auto count_all = [&](Counts& counts, const Vector& rows, const Vector& labels) {
-    counts.assign(histograms.length(), 0);
-    Vector values(party.scaled());
-    for (std::size_t i = 0; i * party.columns < rows.size(); ++i) {
-      const bool first = i % party.rows_of_person == 0;  // a person's records come first in its rows
-      if (!first || weight_of(party, i) == 0) continue;
-      take_values(party, rows, labels, i, values);
-      histograms.count(values, counts);
-    }
-  };
-  counted.update(count_all, party.rows, party.labels);
-  return counted;
+  return counted_rows(party, histograms.length(),
+                      [&](const Vector& values, Counts& counts) { histograms.count(values, counts); });
 }
 
-std::vector<Standardisation> scales_of_counts(View counts, double deviation) {
-  std::vector<Standardisation> scales;
+ColumnSights::ColumnSights(View counts, double deviation) {
   for (std::size_t from = 0; from < counts.size(); from += FeatureHistograms::bins) {
-    const FeatureSight sight = feature_sight(counts.subspan(from, FeatureHistograms::bins), deviation);
+    Column column{feature_sight(counts.subspan(from, FeatureHistograms::bins), deviation)};
+    const FeatureSight& sight = column.sight;
+    if (sight.kind == FeatureSight::Kind::values) {
+      const double mean = std::abs(sight.moments.mean);
+      column.is_far = sight.range.low > 0 || sight.range.high < 0;
+      column.is_resolved =
+          mean <= most_of_one_size * sight.moments.deviation && mean + sight.moments.deviation > smallest_shown;
+    }
+    columns_.push_back(column);
+  }
+}
+
+std::vector<ValueRange> ColumnSights::ranges() const {
+  std::vector<ValueRange> ranges;
+  for (const Column& column : columns_) {
+    if (column.is_far) ranges.push_back(column.sight.range);
+  }
+  return ranges;
+}
+
+Secret<Counts> ColumnSights::counts_within(const RangeHistograms& histograms, const PartyRows& party) const {
+  return counted_rows(party, histograms.length(), [&](const Vector& values, Counts& counts) {
+    Vector far;
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      if (columns_[j].is_far) far.push_back(values[j]);
+    }
+    histograms.count(far, counts);
+  });
+}
+
+void ColumnSights::look_within(View counts, double deviation, std::size_t contributors) {
+  std::size_t from = 0;
+  for (Column& column : columns_) {
+    if (!column.is_far) continue;
+    const ValueRange& range = column.sight.range;
+    const std::optional<FeatureMoments> found = moments_within(counts.subspan(from, RangeHistograms::bins), range,
+                                                               deviation, static_cast<std::int64_t>(contributors));
+    from += RangeHistograms::bins;
+    if (!found) continue;
+    column.sight.moments = *found;
+    column.is_resolved = found->deviation >= least_shown_of_range * (range.high - range.low);
+  }
+}
+
+std::vector<Standardisation> ColumnSights::scales() const {
+  std::vector<Standardisation> scales;
+  for (const Column& column : columns_) {
+    const FeatureSight& sight = column.sight;
     if (sight.kind == FeatureSight::Kind::values && !is_standard(sight.moments)) {
       scales.push_back({sight.moments.mean, sight.moments.deviation, clip_of_released});
     } else {
@@ -102,6 +158,14 @@ std::vector<Standardisation> scales_of_counts(View counts, double deviation) {
     }
   }
   return scales;
+}
+
+std::vector<std::size_t> ColumnSights::unresolved() const {
+  std::vector<std::size_t> unresolved;
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    if (!columns_[j].is_resolved) unresolved.push_back(j);
+  }
+  return unresolved;
 }
 
 void apply_scales(std::span<const Standardisation> scales, std::size_t columns, MutableView rows) {

@@ -9,7 +9,7 @@
 #include "loss/target_loss.hpp"
 #include "net/peers/peers.hpp"
 #include "net/root/root.hpp"
-#include "privacy/histograms/feature_histograms.hpp"
+#include "privacy/histograms/range_histograms.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/without_noise.hpp"
 #include "protocol/vertical/column_scales.hpp"
@@ -128,7 +128,8 @@ SharedLearning::SharedLearning(Root& root, Root& evaluation, Peers& peers, Accou
                         local,
                         data[parties_.size()],
                         {},
-                        0,
+                        {},
+                        {},
                         ShareHolder(terms, k, share_keys_.dealing(client)),
                         zeros,
                         zeros,
@@ -141,8 +142,8 @@ SharedLearning::SharedLearning(Root& root, Root& evaluation, Peers& peers, Accou
 }
 
 void SharedLearning::run(const std::vector<Observer*>& observers) {
-  if (done_ == 0) show(observers);                     // a resumed run has shown its state before
-  for (const Round t : scaled_in_) release_counts(t);  // a resumed run makes the same again
+  if (done_ == 0) show(observers);                                        // a resumed run has shown its state before
+  for (std::size_t i = 0; i < scaled_in_.size(); ++i) release_counts(i);  // a resumed run makes the same again
   if (is_scaled()) begin_learning();
   while (goes_on(steps_.rounds)) {
     stepped_ = everybody_pays();
@@ -150,7 +151,7 @@ void SharedLearning::run(const std::vector<Observer*>& observers) {
       play_round();
     } else if (stepped_) {
       scaled_in_.push_back(done_);
-      release_counts(done_);
+      release_counts(scaled_in_.size() - 1);
       if (is_scaled()) begin_learning();
     }
     completed(observers);
@@ -172,8 +173,11 @@ bool SharedLearning::everybody_pays() {
 }
 
 // Party k's histograms cost μ √(d_k/d), for d_k of d columns: all parties' together cost μ at most.
-void SharedLearning::release_counts(Round t) {
+void SharedLearning::release_counts(std::size_t number) {
+  const Round t = scaled_in_[number];
+  const bool within = static_cast<Round>(number) >= steps_.scale_rounds - steps_.within_rounds;
   const auto all = static_cast<double>(terms_.scaled_columns());
+  const auto contributors = static_cast<std::int64_t>(terms_.contributors);
   for (Party& party : parties_) {
     const PartyRows rows{party.data.rows,
                          party.data.labels,
@@ -183,20 +187,36 @@ void SharedLearning::release_counts(Round t) {
                          party.data.records_of_person,
                          terms_.shape.records / terms_.contributors};
     const double part = std::sqrt(static_cast<double>(rows.scaled()) / all) * (1 - 0x1p-40);
-    FeatureHistograms histograms(rows.scaled(), prices_(t) * part, static_cast<std::int64_t>(terms_.contributors));
-    Released<Vector> noisy = declare_public(Vector(histograms.length()));
-    histograms.release({ReleasePath::vertical_shared_columns, party.client, t}, mechanism_.settings().run_id,
-                       keys_[party.local], column_counts(histograms, rows), noisy);
-    party.counts.resize(histograms.length());
-    axpy(1, noisy.value(), party.counts);
-    party.variance += histograms.deviation() * histograms.deviation();
+    const auto add = [&](NoisyCounts& histograms, const Secret<Counts>& counts, Party::Histograms& sum) {
+      Released<Vector> noisy = declare_public(Vector(histograms.length()));
+      histograms.release({ReleasePath::vertical_shared_columns, party.client, t}, mechanism_.settings().run_id,
+                         keys_[party.local], counts, noisy);
+      sum.counts.resize(histograms.length());
+      axpy(1, noisy.value(), sum.counts);
+      sum.variance += histograms.deviation() * histograms.deviation();
+    };
+    if (!within) {
+      FeatureHistograms octaves(rows.scaled(), prices_(t) * part, contributors);
+      add(octaves, column_counts(octaves, rows), party.octaves);
+      continue;
+    }
+    if (party.within.counts.empty()) party.sights = party.octaves.sights();
+    const std::vector<ValueRange> ranges = party.sights.ranges();
+    if (ranges.empty()) continue;
+    RangeHistograms histograms(ranges, prices_(t) * part, contributors);
+    add(histograms, party.sights.counts_within(histograms, rows), party.within);
   }
 }
 
 void SharedLearning::begin_learning() {
   for (Party& party : parties_) {
     if (!scaled_in_.empty()) {
-      party.data.take_scales(scales_of_counts(party.counts, std::sqrt(party.variance)), has_numbers(party.k()));
+      if (party.within.counts.empty()) {
+        party.sights = party.octaves.sights();
+      } else {
+        party.sights.look_within(party.within.counts, std::sqrt(party.within.variance), terms_.contributors);
+      }
+      party.data.take_scales(party.sights.scales(), has_numbers(party.k()));
     }
     Secret<Vector> rows = party.data.rows;
     rows.update([&](Vector& all) { apply_scales(party.data.scales, terms_.shape.columns[party.k()], all); });
@@ -389,6 +409,12 @@ std::vector<std::pair<Client, std::vector<Standardisation>>> SharedLearning::sca
   std::vector<std::pair<Client, std::vector<Standardisation>>> scales;
   for (const Party& party : parties_) scales.emplace_back(party.client, party.data.scales);
   return scales;
+}
+
+std::vector<std::pair<Client, std::vector<std::size_t>>> SharedLearning::unresolved() const {
+  std::vector<std::pair<Client, std::vector<std::size_t>>> columns;
+  for (const Party& party : parties_) columns.emplace_back(party.client, party.sights.unresolved());
+  return columns;
 }
 
 std::vector<std::pair<Client, Secret<std::int64_t>>> SharedLearning::clipped() const {

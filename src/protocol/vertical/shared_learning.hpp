@@ -30,6 +30,7 @@
 #include "privacy/shares/share_holder.hpp"
 #include "privacy/shares/share_keys.hpp"
 #include "protocol/central_rounds.hpp"
+#include "protocol/vertical/column_scales.hpp"
 #include "protocol/vertical/vertical_settings.hpp"
 
 namespace starling {
@@ -88,6 +89,9 @@ class SharedLearning final : public CentralRounds {
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> parts() const;
   /// The constants by which each party on this rank has standardised its first columns; others stay as they are.
   [[nodiscard]] std::vector<std::pair<Client, std::vector<Standardisation>>> scales() const;
+  /// The columns of each party on this rank, among those that are standardised, whose deviation its histograms do not
+  /// show; the last may be its labels.
+  [[nodiscard]] std::vector<std::pair<Client, std::vector<std::size_t>>> unresolved() const;
   /// The constants of labels that are numbers, on the rank of their party; none elsewhere.
   [[nodiscard]] std::optional<Standardisation> label_scale() const;
   /// Number of rows and labels out of bounds, for each party on this rank.
@@ -107,8 +111,15 @@ class SharedLearning final : public CentralRounds {
     Client client;
     std::size_t local;  ///< number among this rank's clients
     SharedData data;
-    Vector counts;    ///< sums of the histograms that were released
-    double variance;  ///< of the noise on one of them
+    /// The sum of histograms that were released.
+    struct Histograms {
+      Vector counts;
+      double variance = 0;  ///< of the noise on one of them
+      [[nodiscard]] ColumnSights sights() const { return {counts, std::sqrt(variance)}; }
+    };
+    Histograms octaves;
+    Histograms within;  ///< the ranges that octaves have shown
+    ColumnSights sights;
     ShareHolder holder;
     Released<Vector> w;
     Released<Vector> velocity;
@@ -124,8 +135,8 @@ class SharedLearning final : public CentralRounds {
   [[nodiscard]] bool everybody_pays();
   [[nodiscard]] bool has_numbers(std::size_t k) const { return terms_.residual && k == terms_.labels_at; }
   [[nodiscard]] bool is_scaled() const { return static_cast<Round>(scaled_in_.size()) >= steps_.scale_rounds; }
-  /// Releases histograms of this rank's parties, for this round.
-  void release_counts(Round t);
+  /// Releases histograms of this rank's parties, for the round with this number among those that do.
+  void release_counts(std::size_t number);
   /// Takes the rows as they are to be, and sends them.
   void begin_learning();
   void send_rows();

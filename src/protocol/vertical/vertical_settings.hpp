@@ -67,6 +67,8 @@ struct SharedSteps {
   /// So many of the rounds, the first that are paid for, have noisy histograms of the columns in place of gradients. By
   /// their mean each party standardises its own columns, and labels that are numbers.
   Round scale_rounds = 0;
+  /// So many of these, the last, look within the ranges that the others have shown.
+  Round within_rounds = 0;
 
   /// The first round, from 0, whose model is in the mean.
   [[nodiscard]] Round first_of_mean() const { return rounds / 2; }

@@ -3,6 +3,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "methods/vertical/setting/saved_parts.hpp"
 #include "net/peers/peers.hpp"
 #include "net/root/root.hpp"
@@ -65,6 +67,8 @@ class SharesPlay final : public Play {
                                            SharedGaussian& mechanism);
   /// **Collective.**
   void keep_scales();
+  /// Says which columns histograms do not tell apart from a constant, or from nothing. **Collective.**
+  void note_unresolved();
   /// The keys of this rank's clients with all others. **Collective.**
   [[nodiscard]] ShareKeys agree_on_keys(const std::vector<SharedData>& data);
   /// The networks that stand for the parties' models and the sum of their scores, by client.
@@ -125,6 +129,8 @@ SharesPlay::ColumnUnits SharesPlay::settle_columns(std::vector<SharedData>& data
     if (steps.scale_rounds == 0) {
       return {as_they_are + ": records are too few at this price to show how large they are", false};
     }
+    steps.within_rounds = rule_.within_rounds(steps.scale_rounds);
+    steps.scale_rounds += steps.within_rounds;
     mechanism.begins_with_histograms(steps.scale_rounds);
     return {fmt::format("columns are standardised by histograms with noise, in the first {}",
                         steps.scale_rounds == 1 ? "round" : fmt::format("{} rounds", steps.scale_rounds))};
@@ -161,6 +167,36 @@ void SharesPlay::keep_scales() {
     own.standardisation.assign(own.features, {});
     for (const std::size_t j : setting_.numbers(hosted)) own.standardisation[made[j].column] = scales[j];
   }
+}
+
+void SharesPlay::note_unresolved() {
+  std::vector<std::string> own;
+  for (const auto& [client, columns] : protocol_->unresolved()) {
+    const std::size_t hosted = static_cast<std::size_t>(client - 1) - setting_.first_party();
+    const std::vector<std::size_t> numbers = setting_.numbers(hosted);
+    const std::vector<std::string> names = hosted < setting_.data.constants.size()
+                                               ? setting_.data.constants[hosted].feature_names()
+                                               : std::vector<std::string>();
+    std::vector<std::string> some;
+    for (const std::size_t j : columns) {
+      if (j == numbers.size()) {
+        own.emplace_back("the labels");
+      } else {
+        some.push_back(numbers[j] < names.size() ? names[numbers[j]] : fmt::format("column {}", numbers[j]));
+      }
+    }
+    if (some.empty()) continue;
+    own.push_back(saved_parts().are_shared() ? fmt::format("{} of party {}", fmt::join(some, ", "), client)
+                                             : fmt::format("{} of the columns of party {}", some.size(), client));
+  }
+  std::vector<std::string> all = run_.agreement.all_gather(declare_public(fmt::format("{}", fmt::join(own, "; "))));
+  std::erase(all, "");
+  if (all.empty()) return;
+  run_.notes.push_back(fmt::format(
+      "histograms do not show how the values of some columns differ ({}): they are of one size, or smaller than "
+      "0.000002, so that less may be learned from them. A narrow range in --ranges, or a mean and deviation in "
+      "--standardise, says it and costs nothing",
+      fmt::join(all, "; ")));
 }
 
 /// **Collective.**
@@ -202,6 +238,7 @@ Recording SharesPlay::recording() {
 
 void SharesPlay::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   keep_scales();
+  note_unresolved();
   run_.agreement.together([&] {
     write_out_of_range(begun_.directory, run_.world.rank(),
                        "rows and labels that were beyond their bounds, and clipped", protocol_->clipped());

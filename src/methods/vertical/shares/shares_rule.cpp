@@ -115,6 +115,11 @@ Round SharesRule::scale_rounds(double price) const {
   return wanted <= static_cast<double>(most) ? std::clamp<Round>(static_cast<Round>(std::ceil(wanted)), 1, most) : 0;
 }
 
+Round SharesRule::within_rounds(Round octaves) const {
+  const Round left = std::max<Round>(steps_.rounds / most_rounds_in_one - octaves, 0);
+  return 2 * left >= octaves ? std::min(octaves, left) : 0;
+}
+
 std::string SharesRule::in_words(const std::string& columns) const {
   std::vector<std::string> bounds;
   for (const double bound : terms_.row_bounds) bounds.push_back(fmt::format("{:.3g}", bound));

@@ -27,6 +27,9 @@ class SharesRule {
   /// The number of rounds whose histograms of the columns, each at this price, together show how large values are; 0
   /// where those would be too many of the rounds.
   [[nodiscard]] Round scale_rounds(double price) const;
+  /// The number of further rounds that look within the ranges which `octaves` rounds have shown; 0 where they would
+  /// have twice the noise, or were too many of the rounds.
+  [[nodiscard]] Round within_rounds(Round octaves) const;
   /// What the rule has set, in a sentence without a full stop. `columns` says what columns are, in brackets.
   [[nodiscard]] std::string in_words(const std::string& columns) const;
   /// What will come of a run whose opened means have this noise, in a sentence without a full stop; empty without
