@@ -427,6 +427,10 @@ class ClassLabels(ClassifierMixin):
             classes = self.classes_ if going_on else self.classes
         if all_named and classes is None:
             raise ValueError("classes=None: the first call of partial_fit must name all labels that may occur. Give classes=.")
+        if str(getattr(y, "dtype", "")) == "boolean":  # nullable: scikit-learn makes numbers of it
+            if y.isna().any():
+                raise ValueError("y: some labels are missing. Remove these records.")
+            y = y.astype(bool)
         x, y = self._fit(x, y, going_on)
         check_classification_targets(y)
         y = column_or_1d(y, warn=True)
@@ -450,6 +454,11 @@ class ClassLabels(ClassifierMixin):
         """Probabilities of the classes of each record: (m, classes)."""
         found = self._applied(X, "probability")
         return found if found.ndim == 2 else np.column_stack([1 - found, found])
+
+    def predict_log_proba(self, X):
+        """Their logarithms: (m, classes)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
 
 class PrivateLogisticRegression(ClassLabels, LinearEstimator):

@@ -211,6 +211,22 @@ class Use(PythonCase):
         with self.assertRaisesRegex(ValueError, "classes: .* labels are none of no, perhaps"):
             PrivateLogisticRegression(classes=["no", "perhaps"]).fit(self.x, np.where(self.y > 0, "yes", "no"))
 
+    def test_logarithms_of_probabilities(self):
+        model = PrivateLogisticRegression(classes=[0, 1, 2]).fit(self.x, self.y > 0)
+        np.testing.assert_array_equal(model.predict_log_proba(self.x), np.log(model.predict_proba(self.x)))
+
+    @needs("pandas")
+    def test_nullable_labels(self):
+        """Booleans stay booleans, and missing ones are named."""
+        import pandas
+        y = pandas.Series(self.y > 0)
+        for each in (PrivateLogisticRegression(), PrivateClassifier((4,))):
+            for kind in ("boolean", bool):
+                model = each.fit(self.x, y.astype(kind))
+                self.assertEqual((model.classes_.tolist(), model.predict(self.x).dtype), ([False, True], bool))
+            with self.assertRaisesRegex(ValueError, "some labels are missing"):
+                each.fit(self.x, y.astype("boolean").where(y.index > 3))
+
     @needs("pandas")
     def test_a_column_that_is_called_as_labels_are(self):
         import pandas
@@ -316,7 +332,7 @@ class Use(PythonCase):
         for epsilon, delta, labels, what in ((1, 0, 100 + y, "noise grows with the size of labels"), (4, 1e-5, 1e-9 * y, "how large the labels are"),
                                              (0.02, 1e-5, 200 + y, "how large the labels are")):
             with self.subTest(what), self.assertWarnsRegex(ConvergenceWarning, what):
-                PrivateRegressor(epsilon, delta=delta).fit(x, labels)
+                PrivateRegressor(epsilon, delta=delta, options=SEEDED).fit(x, labels)
         for loss in ("squared", "huber", "absolute"):
             with self.subTest(loss), warnings.catch_warnings():
                 warnings.simplefilter("error", ConvergenceWarning)
