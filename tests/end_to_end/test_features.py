@@ -428,6 +428,19 @@ class Features(HistogramCase):
         again = self.run_alone(["omd", "--config", "run-1/config.ini", "--output", "again", "--json"], as_they_are=True)
         self.assertEqual(again.summary()["final_model"], summary["final_model"])
 
+    def test_ranges_that_hold_no_values(self):
+        """All values count as the end that is nearest: the run says so, and foretells no loss. It promised a small one."""
+        self.ranged(2000, 1, "data.csv")
+        words = [*self.words, "--mechanism", "gaussian", "--total-epsilon", 1, "--noise-key", "seed", "--ranges", "ranges.csv"]
+        self.assertNotIn("Check --ranges", self.good(1, [*words, "--output", "right"]).err)
+        for wrong, names in ((1, list(self.RANGED)[:1]), (3, list(self.RANGED))):
+            lines = [f"{name},{1e6 if k < wrong else low},{2e6 if k < wrong else high}" for k, (name, (low, high, _)) in enumerate(self.RANGED.items())]
+            self.write("ranges.csv", "\n".join(["feature,low,high", *lines]) + "\n")
+            err = " ".join(self.good(1, [*words, "--output", f"wrong-{wrong}"]).err.split())
+            self.assertIn(f"values of some features at an end of their ranges alone, where all beyond it count too ({', '.join(names)})", err)
+            self.assertEqual([scale[0] for scale in self.scales(f"wrong-{wrong}")[:wrong]], [1e6] * wrong)
+            self.assertNotIn("expect to lose at most", err)
+
     def test_ranges_and_few_records_give_means(self):
         """Five hundred records that no histogram would show."""
         self.ranged(500, 1, "data.csv")

@@ -44,6 +44,19 @@ constexpr double label_noise = 1.0 / 16;      ///< in records of all clients, wi
 constexpr double class_noise = 1.0 / 64;      ///< likewise classes
 constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms have 103 MB
 
+/// A histogram of distances from the place of 0 in a range: noise on those that are beyond its ends is left out.
+Vector possible_within(const Standardisation& range, View summed) {
+  Vector possible(summed.begin(), summed.end());
+  if (!range.is_clipped()) return possible;
+  const double place = range.of(0);
+  for (std::size_t k = 0; k < FeatureHistograms::magnitudes; ++k) {
+    const double low = std::ldexp(1.0, FeatureHistograms::lowest_exponent + static_cast<int>(k));
+    if (low > 1 - place) possible[1 + k] = 0;
+    if (low > 1 + place) possible[1 + FeatureHistograms::magnitudes + k] = 0;
+  }
+  return possible;
+}
+
 }  // namespace
 
 bool FeatureRelease::clips() const {
@@ -250,9 +263,12 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
       return View(*sum).subspan(FeatureHistograms::bins * j, FeatureHistograms::bins);
     };
     for (std::size_t j = 0; j < count; ++j) {
-      found_.sights[j] = feature_sight(part(j), noise);
+      const Standardisation& range = found_.columns.ranges[j];
+      found_.sights[j] = feature_sight(possible_within(range, part(j)), noise);
       if (std::abs(found_.sights[j].moments.mean) > means_of_one_size * found_.sights[j].moments.deviation)
         of_one_size_.push_back(j);
+      const bool is_zero_beyond = range.is_clipped() && std::abs(range.mean) > range.deviation;
+      if (found_.sights[j].kind == FeatureSight::Kind::zeros && is_zero_beyond) at_ends_.push_back(j);
       if (found_.sights[j].kind != FeatureSight::Kind::nothing)
         found_.sights[j].moments.mean += found_.columns.ranges[j].of(0);
     }
@@ -275,8 +291,16 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
 }
 
 void FeatureRelease::note_unresolved() {
+  if (of_one_size_.empty() && at_ends_.empty()) return;
+  unresolved_ =
+      static_cast<double>(of_one_size_.size() + at_ends_.size()) / static_cast<double>(found_.columns.source_columns);
+  if (!at_ends_.empty()) {
+    run_.notes.push_back(fmt::format(
+        "histograms show values of some features at an end of their ranges alone, where all beyond it count too ({}): "
+        "hardly anything is learned from these. Check --ranges",
+        found_.columns.some_of(at_ends_)));
+  }
   if (of_one_size_.empty()) return;
-  unresolved_ = static_cast<double>(of_one_size_.size()) / static_cast<double>(found_.columns.source_columns);
   run_.notes.push_back(fmt::format(
       "histograms show that all values of some features are of one size, not how they differ ({}): less may be learned "
       "from these. A narrow range in --ranges, or a mean and deviation in --standardise, says it and costs nothing",

@@ -120,6 +120,7 @@ class FeatureRelease {
   double norm_ = 1;
   double kept_ = 1;
   std::vector<std::size_t> of_one_size_;  ///< features whose values lie in one octave, any part of which they may fill
+  std::vector<std::size_t> at_ends_;      ///< features of which no other value is seen than an end of their ranges
   double unresolved_ = 0;
 };
 
