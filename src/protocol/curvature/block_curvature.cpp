@@ -49,6 +49,16 @@ std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const Cholesky
   return std::nullopt;
 }
 
+/// The feature that never varies, where it is what makes the intercept, the last coordinate, depend on others.
+std::optional<Index> constant_feature(const MatrixXd& matrix) {
+  const Index features = matrix.rows() - 1;
+  for (Index j = 0; j < features; ++j) {
+    const double square = matrix(j, j) * matrix(features, features);
+    if (square - matrix(j, features) * matrix(j, features) <= 1e-12 * square) return j;
+  }
+  return std::nullopt;
+}
+
 [[noreturn]] void refuse(const MatrixXd& matrix, const CholeskyFactor& factor, const std::string& where) {
   const std::string before = fmt::format("{}: the curvature is not positive definite: ", where);
   const std::string after = fmt::format(
@@ -59,7 +69,8 @@ std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const Cholesky
   const std::string_view cause =
       "constant, or a combination of others, in the records so far, or the loss is flat there";
   const std::string condition = condition_of(matrix) + "; ";
-  const std::optional<Index> coordinate = dependent_coordinate(matrix, factor);
+  std::optional<Index> coordinate = dependent_coordinate(matrix, factor);
+  if (coordinate == matrix.rows() - 1) coordinate = constant_feature(matrix).value_or(*coordinate);
   if (!coordinate) {
     fail<DataError>("{}{}features that nearly depend on each other are {}{}", before, condition, cause, after);
   }

@@ -91,6 +91,24 @@ TEST(BlockCurvature, ASingularMatrixIsRefusedByName) {
   EXPECT_THROW((void)BlockCurvature(1, 2).solve(Vector(2, 1.0), "batch 1"), DataError);
 }
 
+TEST(BlockCurvature, AFeatureThatNeverVariesIsBlamedAndNotTheIntercept) {
+  const std::size_t order = 4;
+  Vector triangle = gram_of_normals(order, 20, 3);
+  const double intercept = triangle[triangle_at(3, 3, order)];
+  triangle[triangle_at(0, 1, order)] = 7 * triangle[triangle_at(0, 3, order)];  // feature 1 is 7, as 7 intercepts
+  triangle[triangle_at(1, 2, order)] = 7 * triangle[triangle_at(2, 3, order)];
+  triangle[triangle_at(1, 3, order)] = 7 * intercept;
+  triangle[triangle_at(1, 1, order)] = 49 * intercept;
+  BlockCurvature j(1, order);
+  j.add(triangle);
+  try {
+    (void)j.solve(Vector(order, 1.0), "batch 1");
+    FAIL() << "solved";
+  } catch (const UndeterminedFeature& error) {
+    EXPECT_THAT(error.named({"a", "age", "b"}).what(), testing::HasSubstr("; feature 'age' is constant, or"));
+  }
+}
+
 TEST(BlockCurvature, NegativeEigenvaluesCountAsZero) {
   BlockCurvature j(1, 2);
   j.add(Vector{2, 0, -3});
