@@ -116,6 +116,8 @@ TABLE = [
     (["data", "describe", "."], USAGE, r"'\.' is a folder", r"Name a file of records in it"),
     # Records.
     (["omd", "--source", "ragged.csv", "--mechanism", "none", "--progress", "off"], DATA_FAULT, r"ragged\.csv: row 3", r"."),
+    (["omd", "--source", "nan.csv", "--mechanism", "none", "--progress", "off"], DATA_FAULT, r"row 3: column 'b' is not finite: every value must be", r"Correct or remove"),
+    (["vertical", "--source", "empty.csv", "--columns", "0/1", "--clients", "2", "--mechanism", "none"], DATA_FAULT, r"empty\.csv: no record has a feature", r"Check the file"),
     (["data", "describe", "words.csv"], DATA_FAULT, r"words\.csv: row 2", r"."),
 ]
 
@@ -123,6 +125,8 @@ FILES = {
     "d.csv": "patient,age,bmi,ill\n" + "".join(f"{k},{0.1 * (k % 7)},{0.2 * (k % 5)},{2 * (k % 2) - 1}\n" for k in range(20)),
     "blank.csv ": "a,y\n1,1\n2,-1\n",
     "ragged.csv": "a,b,y\n1,2,1\n1,2,3,1\n",
+    "nan.csv": "a,b,y\n1,2,1\n1,nan,1\n",
+    "empty.csv": "",
     "words.csv": "a,b,y\n1,much,1\n",
     "t.topo": "clients 1\n",
     "typo.topo": "cleints 3\n",

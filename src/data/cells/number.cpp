@@ -207,7 +207,9 @@ void throw_number_fault(const std::string& where, const std::string& place, std:
   remedy[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(remedy[0])));
   const std::string shown = text.empty() ? "empty" : fmt::format("'{}'", excerpt(text));
   if (told_place.empty()) told_place = place;
-  throw RecordError(fmt::format("{}: {} is {}: {}. {}{}.", where, told_place, told, why, remedy, end),
+  const std::size_t rule = why.find("; ");  // the value's kind stands before it, which `told` has said
+  const std::string_view told_why = std::string_view(why).substr(rule == std::string::npos ? 0 : rule + 2);
+  throw RecordError(fmt::format("{}: {} is {}: {}. {}{}.", where, told_place, told, told_why, remedy, end),
                     fmt::format("{}: {} is {}: {}. {}{}.", where, place, shown, why, remedy, end));
 }
 

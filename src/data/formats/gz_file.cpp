@@ -51,7 +51,7 @@ bool GzFile::refill() {
   do {
     got = ::read(file_.get(), packed_.data(), packed_.size());
   } while (got < 0 && errno == EINTR);
-  check<DataError>(got >= 0, "cannot read '{}' ({})", path_, std::strerror(errno));
+  check<DataError>(got >= 0, "cannot read '{}': {}. Check the path and its permissions.", path_, std::strerror(errno));
   packed_.resize(static_cast<std::size_t>(got));
   if (digest_ && got > 0) digest_->add({packed_.data(), packed_.size()});
   if (digest_ && got == 0) {

@@ -49,6 +49,8 @@ class OrderedReader final : public ForwardingReader {
 std::unique_ptr<RecordReader> order_features(std::unique_ptr<RecordReader> reader, const ReadSettings& settings) {
   const PublicConstants* const constants = settings.constants.get();
   if (constants != nullptr && constants->features == 0) return reader;
+  check<DataError>(constants == nullptr || reader->features() > 0, "no features: the model takes {}. Check the file.",
+                   constants == nullptr ? 0 : constants->features);
   check<DataError>(
       constants == nullptr || reader->sparse() || reader->features() == constants->features,
       "{} features, where the model takes {}. Give the columns that it was learned from, or name the others "

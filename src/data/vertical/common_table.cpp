@@ -36,6 +36,8 @@ std::function<std::unique_ptr<RecordReader>()> opener_of(const VerticalSettings&
 
 std::vector<std::vector<std::size_t>> columns_of_parties(const VerticalSettings& settings, std::size_t parties,
                                                          std::size_t features, const std::vector<std::string>& names) {
+  check<DataError>(features > 0, "{}: no record has a feature: nothing can be learned from it. Check the file.",
+                   settings.source);
   if (settings.columns.empty() && parties == 1) return {all_columns(features)};
   check(!settings.columns.empty(),
         "'{}' is one table for {} parties: each party has columns of its own. Give --columns, such as 0-9/10-22.",

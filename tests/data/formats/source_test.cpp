@@ -156,7 +156,7 @@ TEST(Source, AFolderIsNotAFile) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "x.csv");
   EXPECT_EQ(message_of<DataError>([&] { return open_reader(folder / "x.csv", {}); }),
-            "cannot read '" + (folder / "x.csv") + "' (Is a directory)");
+            "cannot read '" + (folder / "x.csv") + "': Is a directory. Check the path and its permissions.");
 }
 
 }  // namespace starling::source_test
