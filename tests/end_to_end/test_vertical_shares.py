@@ -297,6 +297,15 @@ class Shares(MethodCase):
             self.assertEqual(any("(the labels)" in note for note in summary["notes"]), unit[1] == 1e6)
         self.assertGreater(r2[1000], r2[0] - 0.05)
 
+    def test_a_rare_class_is_told_of(self):
+        """Its intercept leaves columns no room, which costs more than noise does: no outlook speaks of that."""
+        for shift, told in ((0, False), (2.5, True)):
+            for name, text in parties(2000, "train", score=lambda x, shift=shift: x.sum() / 2 - shift).items():
+                self.write(name, text)
+            for protection in (NONE, GAUSSIAN):
+                summary = self.summary([*SHARES, "--clients", 3, "--parties", files("train"), *protection], f"rare-{shift}-{protection[1]}", 2)
+                self.assertEqual(any("one class is rare" in note for note in summary["notes"]), told)
+
     def write_sites(self, kind, count, seed):
         """A bank with semicolons, decimal commas, texts and gaps in an amount near 5e4; a shop with commas, points and gaps of its own."""
         draw = random.Random(seed)

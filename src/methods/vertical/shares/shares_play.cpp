@@ -1,5 +1,6 @@
 #include "shares_play.hpp"
 
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -69,6 +70,8 @@ class SharesPlay final : public Play {
   void keep_scales();
   /// Says which columns histograms do not tell apart from a constant, or from nothing. **Collective.**
   void note_unresolved();
+  /// Says where the intercept leaves columns no room. **Collective.**
+  void note_rare_class();
   /// The keys of this rank's clients with all others. **Collective.**
   [[nodiscard]] ShareKeys agree_on_keys(const std::vector<SharedData>& data);
   /// The networks that stand for the parties' models and the sum of their scores, by client.
@@ -199,6 +202,23 @@ void SharesPlay::note_unresolved() {
       fmt::join(all, "; ")));
 }
 
+// docs/methods/shares.md, "The outlook": columns have what the intercept leaves of its party's ball.
+void SharesPlay::note_rare_class() {
+  constexpr double most_of_ball = 0.9;
+  const SharesTerms& terms = rule_.terms();
+  if (terms.residual || terms.shape.outputs > 1) return;
+  bool fills = false;
+  for (const auto& [client, part] : protocol_->parts()) {
+    const bool has_intercept = static_cast<std::size_t>(client - 1) == terms.labels_at;
+    if (has_intercept) fills = std::abs(part.value().back()) > most_of_ball * terms.balls[terms.labels_at];
+  }
+  if (!run_.agreement.any(declare_public(fills))) return;
+  run_.notes.emplace_back(
+      "the intercept takes nearly all that the bound leaves the model of the party with the labels: one class is rare, "
+      "and columns tell the classes apart less well than they could. With fewer records of the other class they have "
+      "room, and more noise");
+}
+
 /// **Collective.**
 ShareKeys SharesPlay::agree_on_keys(const std::vector<SharedData>& data) {
   std::vector<MaskKey> own;
@@ -239,6 +259,7 @@ Recording SharesPlay::recording() {
 void SharesPlay::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   keep_scales();
   note_unresolved();
+  note_rare_class();
   run_.agreement.together([&] {
     write_out_of_range(begun_.directory, run_.world.rank(),
                        "rows and labels that were beyond their bounds, and clipped", protocol_->clipped());
