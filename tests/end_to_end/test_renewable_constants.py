@@ -60,6 +60,20 @@ class RenewableConstants(ConstantsCase):
             self.assertGreater(self.scores(trust)["accuracy"], 0.8, trust)
             self.assertAlmostEqual(summary["privacy"]["features"]["share"], 0.1, delta=0.05)
 
+    def test_batches_are_large_unless_asked_otherwise(self):
+        """Batches of one record leave models whose noise later ones hardly forget."""
+        words = self.write_sites((1000, 1000, 1000, 1000))
+        words[words.index("--batch"):words.index("--batch") + 2] = ["--loss", "dwd"]
+        words = [*last_given(words), "--total-epsilon", 1, "--delta", 1e-5, "--noise-key", "seed"]
+        self.check_ranks(words)
+        self.assertEqual((self.config("run-1")["batch"], self.summary_in("run-1")["rounds"]), ("63", 16))
+        self.assertGreater(self.scores("run-1")["auc"], 0.75)
+        few = [*words, "--source", "few-{client}.csv"]
+        for client in range(4):
+            self.write(f"few-{client}.csv", "".join((self.folder / f"site-{client}.csv").read_text().splitlines(True)[:61]))
+        self.learned(last_given(few), "few")
+        self.assertEqual(self.config("few")["batch"], "6", "ten batches at least")
+
     def test_labels_that_are_numbers_and_sorted_ones(self):
         words = [*self.write_sites((800, 800, 800), numbers=True), "--mu", 2, "--noise-key", "seed"]
         summary = self.learned(words, "numbers")

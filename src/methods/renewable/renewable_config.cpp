@@ -144,12 +144,12 @@ void add_trust_options(Options& options, RenewableConfig& config) {
 
 void add_tuning_options(Options& options, RenewableConfig& config) {
   options.group("Tuning");
-  options.add(
-      option("tuning", "WHETHER",
-             "auto: the batch of online without --l2, and how columns are scaled under private, are chosen from "
-             "public numbers and released ones, and told before the run; off: the defaults here",
-             {.initial = "auto"}),
-      config.tune, {{"auto", true}, {"off", false}});
+  options.add(option("tuning", "WHETHER",
+                     "auto: the batch of online without --l2 and of private, and how columns are scaled under private, "
+                     "are chosen from "
+                     "public numbers and released ones, and told before the run; off: the defaults here",
+                     {.initial = "auto"}),
+              config.tune, {{"auto", true}, {"off", false}});
   add_constants_options(
       options, config,
       "of --variant private with --tuning auto, where nothing says how columns are scaled (--standardise, --ranges, "
@@ -311,8 +311,9 @@ Options renewable_options(RenewableConfig& config) {
   add_client_options(options, config, "one per rank");
   add_data_options(
       options, config,
-      "records of a batch: a client takes one per round; public. With --variant online and no --l2 the "
-      "default is 50 records for each coefficient, or 10 where the loss has no classes, of all clients together. "
+      "records of a batch: a client takes one per round; public. With --variant online and no --l2, and with --variant "
+      "private under --tuning auto, the default is 50 records for each coefficient, or 10 where the loss has no "
+      "classes, of all clients together; privately a tenth of a client's records at most. "
       "file:FILE: by client and round, rows of client,round,records, which hold until the client's next row",
       &config.batch_file);
   add_reading_options(options, config.data);
@@ -343,7 +344,9 @@ void complete_renewable_config(RenewableConfig& config, const Options& options) 
   if (!config.batch_file.empty()) config.data.batch = BatchFile(config.batch_file).most();
   read_penalty(config, options);
   config.opens_batch =
-      config.tunes() && config.variant == Variant::online && config.settings.l2 == 0 && !options.stated("batch");
+      config.tunes() && !options.stated("batch") &&
+      ((config.variant == Variant::online && config.settings.l2 == 0) ||
+       (config.variant == Variant::private_sums && config.privacy.protects() && !config.privacy.prices_change()));
   config.model.asked_intercept = true;
   note_open_options(options, config, options_of_units);
   read_classes(config);

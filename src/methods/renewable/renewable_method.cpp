@@ -40,6 +40,7 @@ constexpr Round passes_of_offline = 1000;
 /// Records of a first batch for each coefficient (docs/methods/renewable.md, "Size of batches").
 constexpr std::size_t records_of_regression = 10;
 constexpr std::size_t records_of_classes = 50;
+constexpr std::int64_t least_private_batches = 10;  ///< of the client with most records, where these are few
 
 /// Labels 0, …, K − 1.
 double class_label(double raw, std::size_t classes) {
@@ -90,12 +91,19 @@ void RenewableMethod::open_data() {
 
 /// Without a penalty the first batch of all clients must determine every coefficient, and its classes must not be
 /// separable (docs/methods/renewable.md, "Size of batches"). No client can give more records than it has.
-TunedValue RenewableMethod::batch_of_default() const {
+TunedValue RenewableMethod::batch_of_default(std::int64_t most_records) const {
   const std::size_t coefficients = run_.inputs.dataset.shape.features + 1;
   const std::size_t clients = static_cast<std::size_t>(run_.inputs.layout->clients());
   std::size_t records = coefficients * (parts_.loss->classifies() ? records_of_classes : records_of_regression);
   if (config_.classes > 2) records = records * config_.classes / 2;
-  return {"batch", fmt::format("{}", (records + clients - 1) / clients),
+  const std::size_t of_client = (records + clients - 1) / clients;
+  if (config_.variant == RenewableVariant::private_sums) {
+    const std::int64_t most = std::max<std::int64_t>(most_records / least_private_batches, 1);
+    return {
+        "batch", fmt::format("{}", std::min(static_cast<std::int64_t>(of_client), most)),
+        "a record pays the same in a large batch, and early models have less noise, which later ones hardly forget"};
+  }
+  return {"batch", fmt::format("{}", of_client),
           fmt::format("the first batch of {} client{} determines {} coefficients without --l2", clients,
                       clients == 1 ? "" : "s", coefficients * config_.classes)};
 }
@@ -150,13 +158,17 @@ HistogramShares RenewableMethod::shares_of_constants() const {
 }
 
 void RenewableMethod::choose_settings() {
+  choose_batch();
   if (config_.variant == RenewableVariant::private_sums && config_.tunes() && config_.privacy.protects()) {
     run_.tuning = SettingsByRule(method_of_constants(), tuning_terms(parts_.loss.get(), pairs_)).standardise();
   }
+}
+
+void RenewableMethod::choose_batch() {
   if (!config_.opens_batch || config_.resume) return;
   const std::optional<std::int64_t> records = most_records_of_clients(run_.agreement, run_.inputs.dataset);
   run_.agreement.together([&] {
-    TunedValue chosen = batch_of_default();
+    TunedValue chosen = batch_of_default(records.value_or(0));
     keep_in_range(chosen);
     if (run_.first_rank()) print_tuning({chosen}, "");
     configuration_.choose({chosen});

@@ -51,11 +51,12 @@ class RenewableMethod final : public Method {
   void open_data();
   void deal_batches();
   void choose_settings();
+  void choose_batch();
   [[nodiscard]] TunedMethod method_of_constants();
   [[nodiscard]] std::string why_own_units() const;
   [[nodiscard]] HistogramShares shares_of_constants() const;
   void open_model();
-  [[nodiscard]] TunedValue batch_of_default() const;
+  [[nodiscard]] TunedValue batch_of_default(std::int64_t most_records) const;
   [[nodiscard]] bool looks_again() const;
   void choose_pairs();
   void choose_rounds();
