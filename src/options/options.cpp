@@ -305,7 +305,7 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
     // Names of files are absolute, or hold from the present folder where ranks began in different ones.
     of_run = read_file(text.empty() ? lines_of_config(path) : text_lines(text, path), path, "");
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: --resume goes on with a run of the same command.", error.what()));
+    throw UsageError(fmt::format("{} --resume goes on with a run of the same command.", error.what()));
   }
   std::vector<std::string> differences;
   std::erase_if(given_, [&](const auto& each) {

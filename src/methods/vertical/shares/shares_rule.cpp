@@ -129,11 +129,11 @@ std::string SharesRule::in_words(const std::string& columns) const {
   const std::string of_all = persons ? fmt::format("{} persons ({} rows)", terms_.contributors, terms_.shape.records)
                                      : fmt::format("{} records", terms_.shape.records);
   return fmt::format(
-      "{} rounds over all {}; rows of the parties are clipped to {} ({}){}, "
+      "{} over all {}; rows of the parties are clipped to {} ({}){}, "
       "their models to |w| <= {:.3g} together; the slope is a polynomial of degree {} with an error of {:.2g}, which "
       "counts in the sensitivity; steps of {:.3g} with momentum {:g}, and the mean of the models of the second half",
-      steps_.rounds, of_all, fmt::join(bounds, ", "), columns, labels, norm(terms_.balls), terms_.slope->degree(),
-      terms_.slope->error(), steps_.step, steps_.momentum);
+      steps_.rounds == 1 ? "1 round" : fmt::format("{} rounds", steps_.rounds), of_all, fmt::join(bounds, ", "),
+      columns, labels, norm(terms_.balls), terms_.slope->degree(), terms_.slope->error(), steps_.step, steps_.momentum);
 }
 
 // docs/methods/shares.md, "The outlook": measured on subsets of a real table.
