@@ -25,7 +25,7 @@ class Ours {
  public:
   Ours(World& world, const Topology& topology, std::size_t d, ExchangeWay way)
       : neighbours_(world, Layout(world.size(), world.size()), message_length(d, Mixing::push_sum), way),
-        mixer_(neighbours_, topology, {}),
+        mixer_(neighbours_, d, topology, {}),
         holdings_{declare_public(Columns(d, 1)), Vector(1, 1.0)} {
     holdings_.state.update([](Columns& state) { std::fill(state[0].begin(), state[0].end(), 1.0); });
   }
