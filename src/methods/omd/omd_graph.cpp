@@ -19,7 +19,8 @@ constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dua
 }  // namespace
 
 void OmdMethod::open_graph() {
-  std::unique_ptr<Graph> topology = run_.inputs.place_clients(config_.topology);
+  std::unique_ptr<Graph> topology = config_.topology ? read_graph(*config_.topology) : nullptr;
+  run_.inputs.place_clients(topology ? std::optional(topology->clients()) : std::nullopt);
   choose_family();
   config_.data.lost = run_.inputs.members.lost();
   parts_.graph = std::make_unique<RunGraph>(config_,

@@ -5,7 +5,7 @@
 
 #include "graph/overlays/overlays.hpp"
 #include "omd_method.hpp"
-#include "run/privacy/run_pairs.hpp"
+#include "run/privacy/pairs/run_pairs.hpp"
 #include "run/stages/run_context.hpp"
 #include "run_constraints.hpp"
 #include "run_graph.hpp"

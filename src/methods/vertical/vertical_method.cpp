@@ -112,7 +112,7 @@ bool VerticalMethod::may_pool_records() const {
 RunFacts VerticalMethod::privacy_facts() {
   RunFacts facts = common_facts(config_.plan.rounds);
   facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
-  facts.vertical = VerticalTrust{config_.plan.labels == LabelHolders::all, run_.inputs.layout->clients() - 1,
+  facts.vertical = VerticalFacts{config_.plan.labels == LabelHolders::all, run_.inputs.layout->clients() - 1,
                                  config_.plan.local_steps, config_.plan.central,
                                  static_cast<std::int64_t>(config_.plan.person_rows)};
   facts.vertical->matched_in_private = config_.matches_in_private();

@@ -13,6 +13,8 @@
 
 namespace starling {
 
+enum class SealedMessages;
+
 /// The public half of a key pair.
 using PublicKey = std::array<unsigned char, 32>;
 using Signature = std::array<unsigned char, 64>;
@@ -89,6 +91,12 @@ class Members {
   void add(RunMember member, const std::string& place, std::size_t line);
 
   std::vector<RunMember> all_;
+};
+
+/// The members of a run with --members, who have proved who they are.
+struct VerifiedMembers {
+  Members members;
+  SealedMessages sealed{};  ///< none
 };
 
 /// The line of a .pub file, with its line end.

@@ -17,7 +17,6 @@
 #include "data/serving/known_records.hpp"
 #include "data/serving/partition.hpp"
 #include "data/source.hpp"
-#include "graph/graph.hpp"
 #include "privacy/ledger/served_rounds.hpp"
 #include "run/identity/introductions.hpp"
 #include "run/inputs/columns_by_name.hpp"
@@ -72,14 +71,12 @@ Client RunInputs::number_of_clients(std::optional<Client> of_topology) const {
   return clients;
 }
 
-std::unique_ptr<Graph> RunInputs::place_clients(const std::optional<std::string>& topology) {
-  std::unique_ptr<Graph> graph = topology ? read_graph(*topology) : nullptr;
-  const Client clients = number_of_clients(graph ? std::optional(graph->clients()) : std::nullopt);
+void RunInputs::place_clients(std::optional<Client> of_topology) {
+  const Client clients = number_of_clients(of_topology);
   layout.emplace(earlier ? earlier->layout : Layout(clients, world_.size()));
   int idle = 0;
   for (int r = 0; r < world_.size(); ++r) idle += layout->count(r) == 0 ? 1 : 0;
   if (idle > 0) notes_.push_back(fmt::format("{} ranks host no client and stay idle", idle));
-  return graph;
 }
 
 void RunInputs::introduce() {

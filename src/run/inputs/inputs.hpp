@@ -11,7 +11,6 @@
 #include "core/clients/membership.hpp"
 #include "core/links.hpp"
 #include "data/serving/dataset.hpp"
-#include "graph/graph.hpp"
 #include "net/agreement.hpp"
 #include "net/world.hpp"
 #include "owners_notes.hpp"
@@ -59,9 +58,9 @@ class RunInputs {
   std::optional<Batching> batching;  ///< of records that are dealt evenly
   OwnersNotes for_owner;
 
-  /// Assigns the clients of a topology file to ranks, or those asked for, or one client per rank. Returns the graph;
-  /// null without a file. Throws UsageError if a rank would host several clients and nobody asked for that.
-  std::unique_ptr<Graph> place_clients(const std::optional<std::string>& topology = std::nullopt);
+  /// Assigns the clients of a topology to ranks, or those asked for, or one client per rank. Throws UsageError if a
+  /// rank would host several clients and nobody asked for that.
+  void place_clients(std::optional<Client> of_topology = std::nullopt);
   /// The members of the run prove to each other who they are, if it has --members: before any record is read. From then
   /// on messages are sealed (--seal). **Collective.** Throws UsageError and FailureError, which name a member or a
   /// client.

@@ -10,7 +10,7 @@
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/ledger/ledger.hpp"
 #include "privacy/pairs/pair_terms.hpp"
-#include "run_pairs.hpp"
+#include "run/privacy/pairs/run_pairs.hpp"
 
 namespace starling {
 

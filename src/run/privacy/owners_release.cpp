@@ -19,8 +19,9 @@
 #include "privacy/ledger/ledger.hpp"
 #include "privacy/pairs/pair_noise.hpp"
 #include "privacy/pairs/pair_terms.hpp"
+#include "run/privacy/pairs/run_pair_keys.hpp"
+#include "run/privacy/pairs/run_pairs.hpp"
 #include "run/settings/learning_config.hpp"
-#include "run_pairs.hpp"
 
 namespace starling {
 

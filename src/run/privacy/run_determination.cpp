@@ -5,7 +5,8 @@
 #include "noise_keys.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/ledger/ledger.hpp"
-#include "run_pairs.hpp"
+#include "privacy/mechanism.hpp"
+#include "run/privacy/pairs/run_pairs.hpp"
 #include "run_privacy.hpp"
 
 namespace starling {

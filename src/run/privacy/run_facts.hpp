@@ -14,7 +14,6 @@
 #include "privacy/ledger/served_rounds.hpp"
 #include "privacy/mechanism/second_part.hpp"
 #include "privacy/statement/terms.hpp"
-#include "privacy/statement/trust.hpp"
 
 namespace starling {
 
@@ -64,7 +63,7 @@ struct RunFacts {
   /// And whether that are models, made of several releases each.
   bool sends_models = false;
   /// For vertical learning, with client 0 as fusion centre. `trust` then has no further meaning.
-  std::optional<VerticalTrust> vertical;
+  std::optional<VerticalFacts> vertical;
   /// Whether the same command on the same data makes the same integers again. Pipes do not.
   bool replayable = true;
   std::string configuration;      ///< the effective one, as a file for --config

@@ -3,13 +3,15 @@
 #include <cmath>
 #include <vector>
 
+#include "core/check.hpp"
 #include "core/digest.hpp"
 #include "core/numerics/kernels.hpp"
 #include "core/text/limits.hpp"
 #include "privacy/accounting/accounting.hpp"
 #include "privacy/accounting/spending.hpp"
+#include "privacy/mechanism.hpp"
 #include "privacy/statement/statement.hpp"
-#include "run_pairs.hpp"
+#include "run/privacy/pairs/run_pairs.hpp"
 
 namespace starling {
 

@@ -14,7 +14,7 @@
 #include "privacy/mechanism/paired_mechanism.hpp"
 #include "privacy/pairs/pair_noise.hpp"
 #include "privacy/pairs/pair_terms.hpp"
-#include "run_pairs.hpp"
+#include "run/privacy/pairs/run_pairs.hpp"
 #include "run_prices.hpp"
 
 namespace starling {

@@ -15,7 +15,7 @@
 #include "privacy/mechanism/paper_perturbation.hpp"
 #include "privacy/statement/statement.hpp"
 #include "run/identity/introductions.hpp"
-#include "run_pairs.hpp"
+#include "run/privacy/pairs/run_pairs.hpp"
 #include "run_privacy.hpp"
 
 namespace starling {
@@ -63,7 +63,7 @@ int RunPrivacy::vectors_of_release() const {
 void RunPrivacy::describe_trust(PrivacyReport& report) const {
   if (facts_.vertical) {
     report.trust.aggregated = true;  // by a fusion centre: nobody is trusted, or nothing protected
-    report.trust.vertical = facts_.vertical;
+    report.trust.vertical = VerticalTrust{*facts_.vertical};
     if (facts_.vertical->baseline_central) report.losses.claim_nothing();
     if (facts_.vertical->on_shares && report.own().mu && std::isfinite(report.own().epsilon)) {
       report.trust.vertical->collusion = collusions_on_shares(report.own(), facts_.vertical->parties);

@@ -204,8 +204,8 @@ TEST(VerticalTrust, ComposesOverParties) {
   record.epsilon = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(std::isinf(loss_in_clients(record, 3).epsilon));
   EXPECT_THROW(static_cast<void>(loss_in_clients(record, 0)), UsageError);
-  EXPECT_EQ((VerticalTrust{true, 3, 1, false}.holders()), 3);
-  EXPECT_EQ((VerticalTrust{false, 3, 1, false}.holders()), 4);
+  EXPECT_EQ((VerticalFacts{true, 3, 1, false}.holders()), 3);
+  EXPECT_EQ((VerticalFacts{false, 3, 1, false}.holders()), 4);
 }
 
 TEST(PaperClaim, ComposesWhatThePaperClaims) {

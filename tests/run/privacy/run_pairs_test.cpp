@@ -1,4 +1,4 @@
-#include "run/privacy/run_pairs.hpp"
+#include "run/privacy/pairs/run_pairs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,7 @@
 #include "graph/graph.hpp"
 #include "net/agreement.hpp"
 #include "privacy/accounting/accounting.hpp"
+#include "run/privacy/pairs/run_pair_keys.hpp"
 #include "run/settings/privacy_options.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"

@@ -34,7 +34,7 @@ PrivacyOptions options_of(const std::string& mechanism) {
 
 class Vertical {
  public:
-  Vertical(const PrivacyOptions& options, const VerticalTrust& trust)
+  Vertical(const PrivacyOptions& options, const VerticalFacts& trust)
       : trust_(trust), privacy_(agreement_, layout_, options, facts_of(options)) {}
 
   [[nodiscard]] Client first() const { return layout_.first(world().rank()); }
@@ -83,7 +83,7 @@ class Vertical {
   }
 
   TemporaryFolder folder_;
-  VerticalTrust trust_;
+  VerticalFacts trust_;
   Agreement agreement_{world()};
   Layout layout_ = Layout::with_centre(parties, world().size());
   RunPrivacy privacy_;
