@@ -1,7 +1,6 @@
 /// Models: losses and clipped gradients of records under given parameters.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -12,11 +11,6 @@
 #include "score.hpp"
 
 namespace starling {
-
-/// Score of one record, which is out of range if the loss is not finite.
-[[nodiscard]] inline Score score_of_record(double loss, bool correct) {
-  return std::isfinite(loss) ? Score{loss, correct ? 1 : 0, 1, 0} : Score{0, 0, 0, 1};
-}
 
 /// The summation of clipped gradients over a batch.
 struct Summing {

@@ -1,6 +1,7 @@
 /// Scores of models.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -31,5 +32,10 @@ struct Score {
   }
   void persist(Snapshot& snapshot) { snapshot(loss, correct, records, out_of_range); }
 };
+
+/// Score of one record, which is out of range if the loss is not finite.
+[[nodiscard]] inline Score score_of_record(double loss, bool correct) {
+  return std::isfinite(loss) ? Score{loss, correct ? 1 : 0, 1, 0} : Score{0, 0, 0, 1};
+}
 
 }  // namespace starling

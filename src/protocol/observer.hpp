@@ -7,7 +7,7 @@
 #include "core/boundary.hpp"
 #include "core/links.hpp"
 #include "core/round_set.hpp"
-#include "model/model.hpp"
+#include "model/score.hpp"
 
 namespace starling {
 

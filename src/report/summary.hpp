@@ -16,7 +16,6 @@
 #include "core/snapshot.hpp"
 #include "model/score.hpp"
 #include "net/traffic.hpp"
-#include "privacy/identity/members.hpp"
 #include "privacy/statement/terms.hpp"
 #include "protocol/time_shares.hpp"
 #include "report/view/json.hpp"
@@ -162,12 +161,6 @@ struct MessageBits {
   bool broadcast = true;  ///< the downlink is one message for all parties; false: a message to each
   double one_level = 0;   ///< share of the parties' messages in which nearly all numbers have one level
   double jump = 0;        ///< size of a message over the largest before it of its party, at most; of quantised ones
-};
-
-/// The members of a run with --members, who have proved who they are.
-struct VerifiedMembers {
-  Members members;
-  SealedMessages sealed = SealedMessages::none;
 };
 
 /// Messages and bytes.

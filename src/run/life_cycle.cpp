@@ -8,6 +8,7 @@
 #include "console/print.hpp"
 #include "core/record_error.hpp"
 #include "data/formats/first_reading.hpp"
+#include "data/serving/person_uses.hpp"
 #include "files/tell_user.hpp"
 #include "output/network_reporter.hpp"
 #include "output/progress_printer.hpp"
@@ -318,7 +319,7 @@ CheckpointTerms LifeCycle::checkpoint_terms(const BegunRun& begun, Round rounds)
 }
 
 void LifeCycle::add_common_parts(KeptParts& parts, RunRecords& records) {
-  if (!run_.inputs.dataset.person_uses.empty()) parts.add("uses of persons", run_.inputs.dataset.person_uses);
+  if (auto& uses = run_.inputs.dataset.person_uses) parts.add("uses of persons", *uses);
   records.add_parts(parts);
   if (privacy_) parts.add("accounts", privacy_->accounts());
   parts.add("clock", clock_);

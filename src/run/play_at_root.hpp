@@ -5,11 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "model/model.hpp"
 #include "net/root/root.hpp"
 #include "output/figures/model_path.hpp"
 #include "protocol/aggregated/aggregated_rounds.hpp"
-#include "protocol/person_model.hpp"
-#include "run/settings/model_choice.hpp"
 #include "run/stages/method.hpp"
 #include "run/stages/play.hpp"
 #include "run/stages/run_context.hpp"
@@ -56,8 +55,8 @@ class PlayAtRoot : public Play {
   [[nodiscard]] Score test_score(View theta);
 
   Round planned_;
-  std::optional<PersonModel> persons_;  ///< of runs of unit person
-  std::optional<ModelPath> path_;       ///< of runs with steps
+  std::unique_ptr<Model> persons_;  ///< of runs of unit person
+  std::optional<ModelPath> path_;   ///< of runs with steps
   Vector scored_;
   Score score_;
 };

@@ -140,7 +140,8 @@ void open_pipe(const std::string& path, const DataSettings& settings, Dataset& d
     return;
   }
   auto uses = std::make_shared<Secret<PersonUses>>();
-  dataset.person_uses.add(uses);
+  if (!dataset.person_uses) dataset.person_uses = std::make_shared<KeptPersonUses>();
+  dataset.person_uses->add(uses);
   dataset.streams.push_back(std::make_unique<LiveStream>(std::move(reader), settings, std::move(uses)));
 }
 

@@ -9,11 +9,12 @@
 
 #include "core/batch.hpp"
 #include "data/constants.hpp"
-#include "data/serving/person_uses.hpp"
 #include "data/settings.hpp"
 #include "data/stream.hpp"
 
 namespace starling {
+
+class KeptPersonUses;
 
 /// Properties of all clients' data that a model depends on.
 struct DataShape {
@@ -38,11 +39,12 @@ struct Dataset {
   DataShape shape;
   /// Constants of this rank's first source; none on a rank without records.
   std::optional<PublicConstants> constants;
-  KeptPersonUses person_uses;  ///< of the pipes, in unit person; checkpoints keep them
-  bool is_public = false;      ///< whether records are public: synthetic ones are
-  bool replayable = true;      ///< whether open_dataset would give the same records again; pipes do not
-  std::string digest;          ///< SHA-256 of a public source's description; empty for private ones
-  std::string fingerprint;     ///< of the records read and of the partition; empty for generators and pipes
+  /// Of pipes, in unit person; checkpoints keep them. Null where no pipe has persons.
+  std::shared_ptr<KeptPersonUses> person_uses;
+  bool is_public = false;   ///< whether records are public: synthetic ones are
+  bool replayable = true;   ///< whether open_dataset would give the same records again; pipes do not
+  std::string digest;       ///< SHA-256 of a public source's description; empty for private ones
+  std::string fingerprint;  ///< of the records read and of the partition; empty for generators and pipes
   std::vector<std::string> fingerprints =
       {};  ///< of the records of each client; empty where all clients share a source
   /// Fingerprints of each client's records as they were read on opening; 0 of a pipe. Empty for generators.

@@ -38,7 +38,6 @@ class PersonUses {
 class KeptPersonUses {
  public:
   void add(std::shared_ptr<Secret<PersonUses>> uses) { pipes_.push_back(std::move(uses)); }
-  [[nodiscard]] bool empty() const { return pipes_.empty(); }
   void persist(Snapshot& snapshot) {
     snapshot.each_client(pipes_.size(), [&](std::size_t k) { snapshot(*pipes_[k]); });
   }

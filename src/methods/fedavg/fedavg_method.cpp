@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "core/numerics/kernels.hpp"
-#include "graph/graph.hpp"
 #include "loss/loss.hpp"
 #include "privacy/statement/trust.hpp"
 #include "protocol/decentralized/learning_rule.hpp"
 #include "run/inputs/start_models.hpp"
 #include "run/privacy/noise_keys.hpp"
+#include "run/privacy/pairs/run_pairs.hpp"
 #include "run/privacy/run_facts.hpp"
-#include "run/privacy/run_pairs.hpp"
 #include "run/settings/source_options.hpp"
 #include "run/stages/run_context.hpp"
 #include "run/tuning/releases/tuned_method.hpp"

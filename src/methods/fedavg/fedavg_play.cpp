@@ -14,7 +14,6 @@
 #include "run/privacy/run_privacy.hpp"
 #include "run/results/added_noise.hpp"
 #include "run/stages/run_context.hpp"
-#include "run/tuning/tuned_settings.hpp"
 
 namespace starling {
 

@@ -6,21 +6,17 @@
 
 #include "column_check.hpp"
 #include "data/generators/synthetic.hpp"
-#include "graph/analysis/analysis.hpp"
-#include "graph/graph.hpp"
-#include "graph/overlays/overlays.hpp"
-#include "infer_engine.hpp"
+#include "engine/infer_engine.hpp"
+#include "engine/warm_up.hpp"
+#include "graph/schedule.hpp"
 #include "inference/path_intervals.hpp"
 #include "interval_results.hpp"
 #include "methods/omd/step_cap_choice.hpp"
 #include "model/mallows_model.hpp"
 #include "run/inputs/start_models.hpp"
-#include "run/privacy/run_pairs.hpp"
-#include "run/settings/schedule_options.hpp"
 #include "run/settings/source_options.hpp"
 #include "run/stages/run_context.hpp"
 #include "run/tuning/column_constants.hpp"
-#include "warm_up.hpp"
 
 namespace starling {
 
@@ -44,38 +40,10 @@ std::string InferMethod::digest_of_inputs(const std::string& of_all_methods) con
   return of_all_methods + digest_of(config_.step_cap);
 }
 
-void InferMethod::open_graph() {
-  std::unique_ptr<Graph> graph = run_.inputs.place_clients(config_.topology);
-  if (!graph) return;
-  require_connected(*graph, *config_.topology);
-  parts_.contraction = contraction_of(*graph);
-  if (const std::string why = why_no_agreement(*graph); !why.empty()) run_.notes.push_back("the topology: " + why);
-  if (config_.mixing.mixing == Mixing::push_sum) {
-    graph->require_sender_sums();
-  } else {
-    graph->require_receiver_sums();
-    run_.notes.emplace_back(
-        "plain mixing counts clients unequally on an unbalanced graph, and their estimates with them; starling "
-        "topology check says by how much");
-  }
-  const OverlayTerms terms = overlay_terms(*graph, config_.mixing, config_.data.seed);
-  even_masses_ = keeps_masses_even(*graph);
-  parts_.schedule = overlaid(std::move(graph), ScheduleOptions(), terms);
-}
-
 void InferMethod::open_data() {
   parts_.loss = make_curved_loss(config_.loss);
   check_class_labels(config_.data, *parts_.loss, config_.loss);
   read_labels_of(*parts_.loss, config_.data);
-}
-
-void InferMethod::choose_pairs() {
-  if (!config_.privacy.trusts_pairs) return;
-  std::unique_ptr<Graph> graph;
-  if (config_.topology) run_.agreement.together([&] { graph = read_graph(*config_.topology); });
-  pairs_ =
-      std::make_shared<RunPairs>(run_.agreement, config_.privacy, PairClients::all_of(run_.inputs.layout->clients()),
-                                 graph.get(), config_.data.seed);
 }
 
 void InferMethod::open_model() {
@@ -148,7 +116,6 @@ void InferMethod::agree_on_model() {
     config_.step_cap = chosen_step_cap({run_.agreement, *parts_.schedule, even_masses_, config_.mixing,
                                         omd_settings(config_), run_.first_rounds(config_.sgd.steps)});
   }
-  if (pairs_) require_known_ends(run_.agreement, run_.reads_pipes);
   // The noise of the warm-up is independent.
   correlate_noise(config_.correlation == CorrelationChoice::two_buffers,
                   config_.sgd.steps - (parts_.warm_up ? parts_.warm_up->rounds() : 0));

@@ -3,14 +3,14 @@
 #include "column_check.hpp"
 #include "core/clients/membership.hpp"
 #include "data/serving/dataset.hpp"
+#include "engine/infer_engine.hpp"
+#include "engine/warm_up.hpp"
 #include "graph/schedule.hpp"
-#include "infer_engine.hpp"
 #include "interval_results.hpp"
 #include "run/privacy/run_privacy.hpp"
 #include "run/stages/method.hpp"
 #include "run/stages/run_context.hpp"
 #include "setting/infer_config.hpp"
-#include "warm_up.hpp"
 
 namespace starling {
 

@@ -10,7 +10,6 @@
 
 #include "core/boundary.hpp"
 #include "core/columns.hpp"
-#include "protocol/person_model.hpp"
 
 namespace starling {
 
@@ -19,6 +18,7 @@ class ColumnCheck;
 class CurvedLoss;
 class InferEngine;
 class MallowsModel;
+class Model;
 class RunContext;
 class Schedule;
 class Stream;
@@ -42,7 +42,7 @@ struct InferParts {
   std::unique_ptr<WarmUp> warm_up;                ///< of runs with --warmup-share, once their steps are known
   std::unique_ptr<ColumnCheck> columns;           ///< once the model is open
   std::unique_ptr<IntervalFacts> interval_facts;  ///< once the ranks agree on the model
-  std::optional<PersonModel> persons = {};        ///< of runs of unit person
+  std::unique_ptr<Model> persons;                 ///< of runs of unit person
   std::set<std::size_t> hidden = {};              ///< features that a warm-up could not tell from noise
 
   [[nodiscard]] std::vector<std::string> coefficient_names(const DataShape& shape) const;

@@ -2,16 +2,15 @@
 #include <cmath>
 
 #include "column_check.hpp"
-#include "infer_engine.hpp"
+#include "engine/infer_engine.hpp"
 #include "infer_method.hpp"
 #include "interval_results.hpp"
 #include "methods/methods.hpp"
 #include "model/mallows_model.hpp"
 #include "output/checkpoints/kept_parts.hpp"
+#include "output/directory/run_directory.hpp"
 #include "output/figures/effective_weights.hpp"
 #include "output/model_file/saved_model.hpp"
-#include "output/network_reporter.hpp"
-#include "output/progress_printer.hpp"
 #include "report/pictures/pictures.hpp"
 #include "report/summary.hpp"
 #include "run/life_cycle.hpp"

@@ -3,8 +3,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/infer_engine.hpp"
+#include "engine/warm_up.hpp"
 #include "graph/schedule.hpp"
-#include "infer_engine.hpp"
 #include "infer_method.hpp"
 #include "methods/omd/step_cap_choice.hpp"
 #include "model/mallows_model.hpp"
@@ -14,7 +15,6 @@
 #include "protocol/aggregated/plug_in_sums.hpp"
 #include "run/privacy/run_facts.hpp"
 #include "run/stages/run_context.hpp"
-#include "warm_up.hpp"
 
 namespace starling {
 

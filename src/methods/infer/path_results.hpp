@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "infer_engine.hpp"
+#include "engine/infer_engine.hpp"
 #include "inference/plug_in.hpp"
 #include "interval_results.hpp"
 #include "net/agreement.hpp"

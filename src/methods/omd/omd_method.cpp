@@ -9,7 +9,7 @@
 #include "run/inputs/inputs.hpp"
 #include "run/inputs/start_models.hpp"
 #include "run/privacy/noise_keys.hpp"
-#include "run/privacy/run_pairs.hpp"
+#include "run/privacy/pairs/run_pairs.hpp"
 #include "run/settings/source_options.hpp"
 #include "run/stages/run_context.hpp"
 #include "run/tuning/releases/tuned_method.hpp"

@@ -6,7 +6,6 @@
 
 #include "graph/analysis/analysis.hpp"
 #include "graph/overlays/overlays.hpp"
-#include "run/tuning/tuned_settings.hpp"
 #include "step_cap_choice.hpp"
 #include "tuning.hpp"
 

@@ -11,12 +11,13 @@
 #include "methods/vertical/setting/protocol_setup.hpp"
 #include "methods/vertical/setting/vertical_config.hpp"
 #include "methods/vertical/setting/vertical_setting.hpp"
-#include "output/model_file/saved_model.hpp"
 #include "run/settings/configuration.hpp"
 #include "run/stages/method.hpp"
 #include "run/stages/run_context.hpp"
 
 namespace starling {
+
+struct SavedModel;
 
 class VerticalMethod final : public Method {
  public:

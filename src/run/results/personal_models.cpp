@@ -7,6 +7,7 @@
 #include "files/tell_user.hpp"
 #include "output/directory/owners_file.hpp"
 #include "output/directory/run_directory.hpp"
+#include "output/model_file/saved_model.hpp"
 #include "personal/personal_fit.hpp"
 #include "report/summary.hpp"
 #include "result_files.hpp"

@@ -8,6 +8,7 @@
 #include "data/serving/dataset.hpp"
 #include "output/directory/run_directory.hpp"
 #include "output/intervals/interval.hpp"
+#include "output/model_file/saved_model.hpp"
 #include "report/pictures/picture.hpp"
 #include "report/summary.hpp"
 #include "report/view/summary_view.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "output/model_file/saved_model.hpp"
+#include "core/columns.hpp"
 
 namespace starling {
 
@@ -15,6 +15,7 @@ struct Dataset;
 struct LearningConfig;
 struct NetworkFigures;
 struct OwnResults;
+struct SavedModel;
 
 /// Completes a model that has kind, architecture and loss: by `parameters`, and by the preparation of
 /// the records from which it was learned.

@@ -138,10 +138,11 @@ void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy
         data.batch, at_once);
 }
 
-Model& learned_model(Model& model, const PrivacyOptions& privacy, std::optional<PersonModel>& persons) {
+Model& learned_model(Model& model, const PrivacyOptions& privacy, std::unique_ptr<Model>& persons) {
   using Weighing = PersonModel::Weighing;
   if (privacy.unit != PrivacyUnit::person) return model;
-  return persons.emplace(model, privacy.person_mean ? Weighing::mean : Weighing::sum);
+  persons = std::make_unique<PersonModel>(model, privacy.person_mean ? Weighing::mean : Weighing::sum);
+  return *persons;
 }
 
 void check_person_gradient(const PrivacyOptions& privacy, const Loss& loss) {

@@ -13,7 +13,6 @@ namespace starling {
 class Loss;
 class Model;
 class OwnModel;
-class PersonModel;
 struct DataSettings;
 struct DataShape;
 struct PrivacyOptions;
@@ -60,6 +59,6 @@ void check_person_gradient(const PrivacyOptions& privacy, const Loss& loss);
                                      const DataShape& shape);
 
 /// The model whose gradients are clipped: `model`, or under `--unit person` one of persons, which `persons` keeps.
-[[nodiscard]] Model& learned_model(Model& model, const PrivacyOptions& privacy, std::optional<PersonModel>& persons);
+[[nodiscard]] Model& learned_model(Model& model, const PrivacyOptions& privacy, std::unique_ptr<Model>& persons);
 
 }  // namespace starling

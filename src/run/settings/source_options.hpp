@@ -1,7 +1,7 @@
 /// The options of every command that reads records, and the help on sources.
 #pragma once
 
-#include "data/serving/dataset.hpp"
+#include "data/settings.hpp"
 #include "options/options.hpp"
 
 namespace starling {

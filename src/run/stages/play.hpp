@@ -13,7 +13,6 @@
 #include "core/check.hpp"
 #include "output/choices.hpp"
 #include "privacy/keys/release_path.hpp"
-#include "protocol/decentralized/settings.hpp"
 #include "protocol/time_shares.hpp"
 
 namespace starling {
@@ -26,6 +25,7 @@ class Stream;
 class Summary;
 struct NetworkFigures;
 struct SavedModel;
+enum class Mixing;
 
 /// The path by which sums over scores of a rank's records leave a client, and the streams that serve these records.
 struct ScoreSource {

@@ -5,8 +5,6 @@
 #include "methods/omd/omd_config.hpp"
 #include "methods/omd/omd_parts.hpp"
 #include "methods/omd/run_constraints.hpp"
-#include "privacy/audit/one_run.hpp"
-#include "privacy/mechanism/paired_mechanism.hpp"
 #include "privacy/statement/statement.hpp"
 #include "protocol/constraints/long_term_constraints.hpp"
 #include "report/summary.hpp"
@@ -55,6 +53,11 @@ void OmdLearning::add_audit(Summary& summary) const {
   if (!canaries_) return;
   summary.part<PrivacyReport>().audit =
       canaries_->finish(begun_.context.agreement, begun_.privacy->dearest_charge(), begun_.privacy->delta_of_claims());
+}
+
+bool OmdLearning::is_refuted(const Summary& summary) {
+  const auto& audit = summary.get<PrivacyReport>().audit;
+  return audit && audit->refuted;
 }
 
 }  // namespace starling

@@ -1,12 +1,13 @@
 /// The parts by which the clients of one rank learn in a run of mirror descent.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "core/columns.hpp"
 #include "methods/omd/run_canaries.hpp"
+#include "model/model.hpp"
 #include "protocol/decentralized/omd.hpp"
-#include "protocol/person_model.hpp"
 
 namespace starling {
 
@@ -27,6 +28,8 @@ class OmdLearning {
   [[nodiscard]] const Vector& factors() const { return factors_; }
   /// Adds the audit of a run that audits itself. **Collective.**
   void add_audit(Summary& summary) const;
+  /// Whether that audit has refuted what the run claims. Rank 0's.
+  [[nodiscard]] static bool is_refuted(const Summary& summary);
 
  private:
   [[nodiscard]] Model& learned_model();
@@ -34,7 +37,7 @@ class OmdLearning {
 
   const BegunRun& begun_;
   OmdParts& parts_;
-  std::optional<PersonModel> persons_;   ///< of runs of unit person
+  std::unique_ptr<Model> persons_;       ///< of runs of unit person
   std::optional<RunCanaries> canaries_;  ///< of runs that audit themselves
   Vector factors_;
 };

@@ -9,14 +9,12 @@
 #include "omd_results.hpp"
 #include "output/checkpoints/kept_parts.hpp"
 #include "output/model_file/saved_model.hpp"
-#include "privacy/statement/statement.hpp"
 #include "protocol/decentralized/mixing_channel.hpp"
 #include "protocol/decentralized/omd.hpp"
 #include "report/summary.hpp"
 #include "run/life_cycle.hpp"
 #include "run/results/run_results.hpp"
 #include "run/stages/run_context.hpp"
-#include "run/tuning/tuned_settings.hpp"
 
 namespace starling {
 
@@ -169,9 +167,8 @@ OwnResults OmdPlay::own_results(const Summary& /*summary*/) {
 }
 
 ExitCode OmdPlay::exit_code(const Summary& summary, const RoundsEnd& end) {
-  const auto& audit = summary.get<PrivacyReport>().audit;
-  const bool refuted = audit && audit->refuted;
-  return run_.agreement.broadcast(declare_public(refuted)) ? ExitCode::refuted : Play::exit_code(summary, end);
+  return run_.agreement.broadcast(declare_public(OmdLearning::is_refuted(summary))) ? ExitCode::refuted
+                                                                                    : Play::exit_code(summary, end);
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "output/figures/model_path.hpp"
 #include "output/figures/violation.hpp"
 #include "output/model_average.hpp"
-#include "privacy/mechanism/masking.hpp"
 #include "protocol/decentralized/omd.hpp"
 #include "report/pictures/pictures.hpp"
 #include "report/summary.hpp"

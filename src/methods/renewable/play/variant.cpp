@@ -5,7 +5,6 @@
 #include "core/numerics/distributions.hpp"
 #include "methods/renewable/renewable_method.hpp"
 #include "output/directory/run_directory.hpp"
-#include "privacy/mechanism/masking.hpp"
 #include "protocol/renewable/offline_renewable.hpp"
 #include "protocol/renewable/online_renewable.hpp"
 #include "protocol/renewable/paper_renewable.hpp"
