@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/topology.hpp"
+#include "model/model.hpp"
 #include "net/agreement.hpp"
 #include "privacy/ledger/accounts.hpp"
 #include "privacy/mechanism.hpp"
