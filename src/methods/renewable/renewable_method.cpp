@@ -147,11 +147,7 @@ TunedMethod RenewableMethod::method_of_constants() {
 /// Norms are looked at before columns, if at all, and labels and columns within ranges after them.
 HistogramShares RenewableMethod::shares_of_constants() const {
   HistogramShares shares = histograms_of(config_, parts_.loss.get());
-  if (shares.counted == Counted::labels) {
-    shares.counted = Counted::columns;
-  } else if (shares.features > 0) {
-    shares.counted = Counted::norms_or_columns;
-  }
+  if (shares.counted == Counted::labels) shares.counted = Counted::columns;
   return shares;
 }
 

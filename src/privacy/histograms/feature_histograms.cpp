@@ -94,17 +94,18 @@ Vector kept_bins(View summed, double deviation, const OctaveWindow& window) {
 }
 
 /// Of the bins that are not empty.
-double reach_of(View kept, double mean) {
-  double reach = kept[0] > 0 ? std::abs(mean) : 0;
+ValueRange known_of(View kept) {
+  ValueRange known{infinity, -infinity};
+  const auto take = [&known](double low, double high) {
+    known = {std::min(known.low, high), std::max(known.high, low)};
+  };
+  if (kept[0] > 0) take(0, 0);
   for (std::size_t k = 0; k < FeatureHistograms::magnitudes; ++k) {
     const double low = std::ldexp(1.0, FeatureHistograms::lowest_exponent + static_cast<int>(k));
-    const auto look = [&](double count, double place) {
-      if (count > 0) reach = std::max({reach, low - place, place - 2 * low});
-    };
-    look(kept[bins_of(k).first], mean);
-    look(kept[bins_of(k).second], -mean);
+    if (kept[bins_of(k).first] > 0) take(low, 2 * low);
+    if (kept[bins_of(k).second] > 0) take(-2 * low, -low);
   }
-  return reach;
+  return known;
 }
 
 }  // namespace
@@ -178,7 +179,7 @@ FeatureSight feature_sight(View summed, double deviation, double least) {
   return {FeatureSight::Kind::values,
           {mean, std::sqrt(variance)},
           range_of(window, summed[0] >= noticed * deviation),
-          reach_of(kept, mean)};
+          known_of(kept)};
 }
 
 }  // namespace starling

@@ -70,9 +70,9 @@ struct FeatureSight {
   };
   Kind kind = Kind::nothing;
   FeatureMoments moments = {};
-  ValueRange range = {};  ///< of these values, half as wide again, and of zeros that stand out
-  double reach = 0;       ///< from the mean to the nearer end of the bin with values that is farthest from it
-  double others = 1;      ///< the part of the records that may have other values than zero, where zeros alone are seen
+  ValueRange range = {};                 ///< of these values, half as wide again, and of zeros that stand out
+  std::optional<ValueRange> known = {};  ///< there are values at or below its low end, and at or above its high one
+  double others = 1;  ///< the part of the records that may have other values than zero, where zeros alone are seen
 };
 
 /// What a feature's histogram shows, summed over clients; `deviation` is that of the noise on a sum. Values are taken

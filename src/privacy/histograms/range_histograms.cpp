@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "core/check.hpp"
@@ -14,6 +15,9 @@ constexpr double least_alone = 4;        ///< deviations of a bin that counts by
 constexpr double least_of_two = 3;       ///< likewise beside one that may count
 constexpr double least_beside = 2;       ///< likewise beside one that counts
 constexpr double part_of_records = 0.5;  ///< of all records, that these bins must have
+constexpr double part_of_close_values = 0.65;
+constexpr double resolved_variance = 0.5;  ///< in squares of bins; two neighbours have 0.25
+constexpr std::size_t fewest_bins = 8;     ///< that are left where neighbours are taken together
 
 /// Bins that count; the others are 0. A lone bin of noise far from the values would move their deviation by far.
 Vector kept_bins_within(View summed, double deviation) {
@@ -35,6 +39,40 @@ Vector kept_bins_within(View summed, double deviation) {
 
 double width_of(const ValueRange& range) {
   return (range.high - range.low) / static_cast<double>(RangeHistograms::bins);
+}
+
+struct CountedSight {
+  RangeSight sight;
+  double records = 0;  ///< of the bins that count
+};
+
+/// What the bins that count show; none where no bin does.
+std::optional<CountedSight> sight_of(View summed, const ValueRange& range, double deviation) {
+  const double width = (range.high - range.low) / static_cast<double>(summed.size());
+  const auto centre = [&](std::size_t k) { return range.low + (static_cast<double>(k) + 0.5) * width; };
+  const Vector kept = kept_bins_within(summed, deviation);
+  const auto sum_of = [&](const auto& each) {
+    double sum = 0;
+    for (std::size_t k = 0; k < kept.size(); ++k) sum += kept[k] * each(centre(k));
+    return sum;
+  };
+  const double all = sum_of([](double) { return 1.0; });
+  if (!(all > 0)) return std::nullopt;
+  const double mean = sum_of([](double value) { return value; }) / all;
+  const double square = sum_of([mean](double value) { return (value - mean) * (value - mean); }) / all;
+  const auto counts = [](double each) { return each > 0; };
+  const auto first = static_cast<std::size_t>(std::ranges::find_if(kept, counts) - kept.begin());
+  const auto end = static_cast<std::size_t>(std::find_if(kept.rbegin(), kept.rend(), counts).base() - kept.begin());
+  return CountedSight{{{mean, std::sqrt(square + width * width / 12)},
+                       {centre(first) - 1.5 * width, centre(end - 1) + 1.5 * width},
+                       square >= resolved_variance * width * width || summed.size() < RangeHistograms::bins},
+                      all};
+}
+
+Vector pairs_of(View bins) {
+  Vector pairs;
+  for (std::size_t k = 0; k < bins.size(); k += 2) pairs.push_back(bins[k] + bins[k + 1]);
+  return pairs;
 }
 
 }  // namespace
@@ -61,23 +99,20 @@ void RangeHistograms::count(View values, Counts& counts) const {
   }
 }
 
-std::optional<FeatureMoments> moments_within(View summed, const ValueRange& range, double deviation,
-                                             std::int64_t records) {
-  check<FailureError>(summed.size() == RangeHistograms::bins, "a histogram of {} bins: it has {}.", summed.size(),
-                      RangeHistograms::bins);
-  const double width = width_of(range);
-  const auto centre = [&](std::size_t k) { return range.low + (static_cast<double>(k) + 0.5) * width; };
-  const Vector kept = kept_bins_within(summed, deviation);
-  const auto sum_of = [&](const auto& each) {
-    double sum = 0;
-    for (std::size_t k = 0; k < kept.size(); ++k) sum += kept[k] * each(centre(k));
-    return sum;
-  };
-  const double all = sum_of([](double) { return 1.0; });
-  if (!(all >= part_of_records * static_cast<double>(records)) || !(all > 0)) return std::nullopt;
-  const double mean = sum_of([](double value) { return value; }) / all;
-  const double square = sum_of([mean](double value) { return (value - mean) * (value - mean); }) / all;
-  return FeatureMoments{mean, std::sqrt(square + width * width / 12)};
+std::optional<RangeSight> sight_within(View summed, const ValueRange& range, double deviation, std::int64_t records) {
+  const std::optional<CountedSight> sight = sight_of(summed, range, deviation);
+  const bool suffices = sight && sight->records >= part_of_records * static_cast<double>(records);
+  return suffices ? std::optional(sight->sight) : std::nullopt;
+}
+
+std::optional<RangeSight> sight_of_close_values(View summed, const ValueRange& range, double deviation,
+                                                std::int64_t records) {
+  Vector together(summed.begin(), summed.end());
+  for (;; together = pairs_of(together), deviation *= std::numbers::sqrt2) {
+    const std::optional<CountedSight> sight = sight_of(together, range, deviation);
+    if (sight && sight->records >= part_of_close_values * static_cast<double>(records)) return sight->sight;
+    if (together.size() <= fewest_bins) return std::nullopt;
+  }
 }
 
 }  // namespace starling

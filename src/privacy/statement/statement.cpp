@@ -53,13 +53,14 @@ std::string histograms(const PrivacyReport& report) {
   };
   const bool labels = report.norms && report.norms->labels;
   const Counted counted = report.norms ? report.norms->counted : Counted::norms;
-  const std::string within = fmt::format("columns of all its {}s within the ranges that the first had shown", each);
+  const std::string within = fmt::format("columns of all its {}s within the ranges that others had shown", each);
   const std::string of_second =
       counted == Counted::labels
-          ? fmt::format("a histogram of the labels of all its {}s, alone or with means of {}", each, within)
+          ? fmt::format("a histogram of the labels of all its {}s, alone or with means and histograms of {}", each,
+                        within)
       : counted == Counted::columns ? "histograms of " + within
       : counted == Counted::norms_or_columns
-          ? fmt::format("a histogram of the norms of all its {}s, or histograms of {}", each, within)
+          ? fmt::format("a histogram of the norms of all its {}s, histograms of {}, or both", each, within)
           : fmt::format("a histogram of the norms of all its {}s{}", each,
                         labels ? " and of the sizes of their labels" : "");
   return of(report.features, fmt::format("histograms or means of every feature{} of all its {}s",

@@ -59,7 +59,8 @@ void OwnersRelease::open_own_ledger(const std::string& folder) {
 }
 
 bool is_of_histograms(const std::string& run_id) {
-  return run_id.ends_with(end_of_norms) || run_id.ends_with(end_of_features);
+  const auto is_end = [&](const char* end) { return run_id.ends_with(end); };
+  return is_end(end_of_norms) || is_end(end_of_features) || std::ranges::any_of(ends_of_looks, is_end);
 }
 
 std::string configuration_that_matters(const std::string& configuration) {

@@ -301,23 +301,28 @@ void SettingsByRule::choose_features(const std::optional<std::int64_t>& most_rec
     return;
   }
   FeatureRelease features(method_, run_, config().privacy.feature_share);
-  bool norms_were_first = false;
+  const bool asked = config().scale_share.has_value();
+  std::optional<double> share_of_norms;  // where they are released first, at a share of the whole
   const auto have_one_scale = [&] {
-    norms_were_first = true;
-    return norms_speak_of_one_scale(most_records);
+    const bool have = norms_speak_of_one_scale(most_records);
+    share_of_norms = std::exchange(config().scale_share, std::nullopt).value_or(0);
+    return have;
   };
   const auto refines = [&] {
+    if (share_of_norms) return !asked;
     const bool settled =
         method_.looks_within || features.kept() == 0 || (config().privacy.protects() && settles_sizes(features));
     has_chosen_norms_ = has_chosen_norms_ || settled;
-    return settled && !norms_were_first;
+    return settled;
   };
   const std::optional<TunedValue> chosen =
       take_constants(method_, run_, features, most_records, {have_one_scale, refines});
+  if (share_of_norms) {
+    const double left = chosen ? 1 - features.share() : 1;
+    config().scale_share = *share_of_norms / left + config().scale_share.value_or(0);
+  }
   if (!chosen) return;
   tuning_.chosen.push_back(*chosen);
-  // Norms that were released first had their share of the whole.
-  if (norms_were_first) config().scale_share = config().scale_share.value_or(0) / (1 - features.share());
   start_ = features.start();
   if (start_) {
     tell({*start_});
@@ -405,7 +410,7 @@ HistogramShares histograms_of(const TunedConfig& config, const Loss* loss) {
   shares.features = config.privacy.feature_share.value_or(0);
   shares.norms = config.scale_share.value_or(0);
   const bool scales_labels = config.data.standardise.find(",label=") != std::string::npos;
-  if (scales_labels) shares.counted = Counted::labels;
+  shares.counted = scales_labels ? Counted::labels : shares.features > 0 ? Counted::norms_or_columns : Counted::norms;
   shares.label_beside_features = scales_labels || is_start_at_constant(config.start);
   return shares;
 }

@@ -80,7 +80,7 @@ TEST(FeatureHistograms, FindMeanAndDeviationToWithinTheirBins) {
   for (const auto& [mean, deviation] : {std::pair{0.0, 1.0}, {5.0, 2.0}, {-3000.0, 1000.0}, {0.02, 0.01}}) {
     Vector values;
     for (int i = 0; i < 20'000; ++i) values.push_back(mean + deviation * random.normal());
-    const auto [kind, found, range, reach, others] = feature_sight(histogram_of(values), 10);
+    const auto [kind, found, range, known, others] = feature_sight(histogram_of(values), 10);
     ASSERT_EQ(kind, Kind::values);
     EXPECT_NEAR(found.mean, mean, 0.25 * deviation) << mean;
     EXPECT_NEAR(found.deviation, deviation, 0.5 * deviation) << mean;
@@ -90,23 +90,25 @@ TEST(FeatureHistograms, FindMeanAndDeviationToWithinTheirBins) {
 TEST(FeatureHistograms, ValuesOfTwoKindsAreFoundAsBinsTellThem) {
   Vector values(600, 0.0);
   values.resize(1000, 1.0);  // in [1, 2): taken for 1.5, and for a square of 7/3
-  const auto [kind, found, range, reach, others] = feature_sight(histogram_of(values), 10);
+  const auto [kind, found, range, known, others] = feature_sight(histogram_of(values), 10);
   ASSERT_EQ(kind, Kind::values);
   EXPECT_DOUBLE_EQ(found.mean, 0.6);
   EXPECT_DOUBLE_EQ(found.deviation, std::sqrt(0.4 * 7 / 3 - 0.36));
 }
 
-// The distance that standardised values may not be clipped below.
-TEST(FeatureHistograms, ReachesFromTheMeanToTheFarthestBinWithValues) {
+// Standardised values may not be clipped nearer than these.
+TEST(FeatureHistograms, KnowsTheNearerEndsOfTheFarthestBinsWithValues) {
   Vector flags(9850, 0.0);
   flags.resize(10'000, 1.0);
   const FeatureSight rare = feature_sight(histogram_of(flags), 5);
-  EXPECT_DOUBLE_EQ(rare.reach, 1 - rare.moments.mean);
+  EXPECT_EQ(std::pair(rare.known->low, rare.known->high), std::pair(0.0, 1.0));
   for (double& each : flags) each = -each;
-  EXPECT_DOUBLE_EQ(feature_sight(histogram_of(flags), 5).reach, rare.reach);
+  const FeatureSight negative = feature_sight(histogram_of(flags), 5);
+  EXPECT_EQ(std::pair(negative.known->low, negative.known->high), std::pair(-1.0, 0.0));
   Vector ages(500, 40.0);   // in [32, 64)
   ages.resize(1000, 90.0);  // in [64, 128)
-  EXPECT_DOUBLE_EQ(feature_sight(histogram_of(ages), 5).reach, 72 - 64) << "means lie in the higher bin";
+  const FeatureSight of_ages = feature_sight(histogram_of(ages), 5);
+  EXPECT_EQ(std::pair(of_ages.known->low, of_ages.known->high), std::pair(64.0, 64.0)) << "between both bins";
 }
 
 // A flag's ones lie in 1 … 2, and its zeros belong to it too, where they are more than noise may be.
@@ -132,7 +134,7 @@ TEST(FeatureHistograms, ValuesThatAreSpreadOverBinsStandOutTogether) {
   Vector values;
   for (const double each : {1.0, 2.0, 4.0, 8.0}) values.insert(values.end(), 150, each);
   EXPECT_EQ(feature_sight(histogram_of(Vector(150, 1.0)), 50).kind, Kind::nothing);
-  const auto [kind, found, range, reach, others] = feature_sight(histogram_of(values), 50);
+  const auto [kind, found, range, known, others] = feature_sight(histogram_of(values), 50);
   ASSERT_EQ(kind, Kind::values);
   EXPECT_DOUBLE_EQ(found.mean, 1.5 * 15 / 4);
 }
@@ -172,7 +174,7 @@ TEST(FeatureHistograms, ZerosLeaveRoomForAsManyOthersAsNoiseHides) {
 
 // One value alone would have a deviation of nothing.
 TEST(FeatureHistograms, DeviationsAreNoFinerThanBins) {
-  const auto [kind, found, range, reach, others] = feature_sight(histogram_of(Vector(1000, 1000.0)), 10);
+  const auto [kind, found, range, known, others] = feature_sight(histogram_of(Vector(1000, 1000.0)), 10);
   ASSERT_EQ(kind, Kind::values);
   EXPECT_GE(found.deviation, 0.1 * std::abs(found.mean));
 }

@@ -23,7 +23,8 @@ FoundFeatures found_in_histograms() {
                    .ranges = std::vector<Standardisation>(3),
                    .label_range = {},
                    .names = {"age", "dose", "weight"}};
-  found.sights = {{Kind::values, {40, 12}, {0, 100}, 30}, {Kind::nothing}, {Kind::zeros, {}, {}, 0, 0.02}};
+  found.sights = {
+      {Kind::values, {40, 12}, {0, 100}, ValueRange{10, 70}}, {Kind::nothing}, {Kind::zeros, {}, {}, {}, 0.02}};
   return found;
 }
 
@@ -37,7 +38,7 @@ TEST(FoundFeatures, CoefficientsKeepTheValuesThatAreSeen) {
 
 TEST(FoundFeatures, AValueThatIsThereIsNotClipped) {
   FoundFeatures found = found_in_histograms();
-  found.sights[0].reach = 90;
+  found.sights[0].known = ValueRange{10, 130};
   EXPECT_EQ(standardise_text(found, of_answers).substr(0, 14), "values:40/18/5");
 }
 

@@ -38,10 +38,12 @@ constexpr double deviation_in_range = 1.0 / 3;  ///< of values within −1 … 1
 constexpr double part_of_window = 0.25;     ///< of all records, that a window of a feature's values is expected to have
 constexpr double part_of_useful_bin = 0.8;  ///< of all records, in the least bin that is worth a release
 constexpr double part_of_label_window = 0.4;  ///< of all records, that a window of labels is expected to have
-constexpr double means_of_one_size = 4;       ///< deviations; values that lie evenly in one octave have 5.2
-constexpr double least_of_guess = 2;          ///< deviations of a window in which labels may be
-constexpr double label_noise = 1.0 / 16;      ///< in records of all clients, with which labels are seen
-constexpr double class_noise = 1.0 / 64;      ///< likewise classes
+/// Deviations of a mean; values that lie evenly in one octave have 5.2, and in two 2.6, of which they may fill any
+/// part.
+constexpr double means_of_one_size = 2.5;
+constexpr double least_of_guess = 2;                       ///< deviations of a window in which labels may be
+constexpr double label_noise = 1.0 / 16;                   ///< in records of all clients, with which labels are seen
+constexpr double class_noise = 1.0 / 64;                   ///< likewise classes
 constexpr std::size_t most_features_of_clients = 100'000;  ///< their histograms have 103 MB
 
 /// A histogram of distances from the place of 0 in a range: noise on those that are beyond its ends is left out.
@@ -375,7 +377,7 @@ std::optional<TunedValue> FeatureRelease::exact(std::int64_t most_records) {
     return FeatureSight{FeatureSight::Kind::values,
                         {moments.mean, moments.deviation},
                         {},
-                        moments.is_flag ? std::max(moments.mean, 1 - moments.mean) : 0};
+                        moments.is_flag ? std::optional(ValueRange{0, 1}) : std::nullopt};
   };
   for (std::size_t j = 0; j < found_.columns.count(); ++j) found_.sights.push_back(sight(all[j]));
   if (const FeatureSight label = sight(all.back()); has_label() && label.kind == FeatureSight::Kind::values) {

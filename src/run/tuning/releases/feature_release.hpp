@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "found_features.hpp"
+#include "privacy/histograms/range_histograms.hpp"
 #include "report/tuning.hpp"
 #include "run/privacy/histogram_release.hpp"
 #include "tuned_method.hpp"
@@ -31,8 +32,9 @@ class FeatureRelease {
 
   /// Looks again, within the ranges that columns were found in, at the share of what the first release has left that
   /// was asked for, else that shows them: at labels that are numbers, by a histogram, and at features beside these, by
-  /// means, or by histograms where coefficients are wanted. Returns the value with their means and deviations; nothing
-  /// without a release. **Collective.**
+  /// means, or by histograms where coefficients are wanted. Unless a share was asked for, it then looks more closely,
+  /// by histograms, at features which may fill little of their ranges. Returns the value with their means and
+  /// deviations; nothing without a release. **Collective.**
   [[nodiscard]] std::optional<TunedValue> refine(std::int64_t most_records, const std::optional<double>& asked);
 
   /// Says of which features no release has shown how their values differ, all of which are of one size.
@@ -86,11 +88,11 @@ class FeatureRelease {
   [[nodiscard]] std::optional<TunedValue> exact(std::int64_t most_records);
   [[nodiscard]] bool has_label() const;
   void take_label(View summed, double noise);
-  [[nodiscard]] Seen seen_columns();
+  [[nodiscard]] Seen seen_columns(const std::vector<std::size_t>& among) const;
   [[nodiscard]] ValueRange agreed(const ValueRange& range) const;
-  [[nodiscard]] bool refine_by_means(const Seen& seen, std::int64_t most_records, const std::optional<double>& asked);
-  [[nodiscard]] bool refine_by_histograms(const Seen& seen, bool label, std::int64_t most_records,
-                                          const std::optional<double>& asked);
+  [[nodiscard]] bool refine_by_means(const Seen& seen, const Look& look);
+  [[nodiscard]] bool refine_by_histograms(const Seen& seen, bool label, const Look& look);
+  void take_sight(std::size_t column, const std::optional<RangeSight>& sight);
   void take_label_within(View summed, const ValueRange& range, const RangeCounts& counts);
   void note(std::string text) const;
   [[nodiscard]] std::optional<TunedValue> histograms(HistogramFacts facts, const std::optional<double>& share,
@@ -119,7 +121,7 @@ class FeatureRelease {
   double share_within_ = 0;
   double norm_ = 1;
   double kept_ = 1;
-  std::vector<std::size_t> of_one_size_;  ///< features whose values lie in one octave, any part of which they may fill
+  std::vector<std::size_t> of_one_size_;  ///< features whose values may fill little of their ranges
   std::vector<std::size_t> at_ends_;      ///< features of which no other value is seen than an end of their ranges
   double unresolved_ = 0;
 };

@@ -26,17 +26,14 @@ std::vector<std::size_t> columns_of_kind(const std::vector<FeatureSight>& sights
 }
 
 /// `mean/deviation` in the units of the source.
-std::string text_of_moments(const FeatureMoments& moments, const Standardisation& range, bool exact) {
+std::string text_of_moments(const FeatureMoments& moments, const Standardisation& range) {
   const double mean = range.mean + range.deviation * moments.mean;
   const double deviation = range.deviation * moments.deviation;
-  return fmt::format("{}/{:.6g}",
-                     exact || range.is_clipped() ? text_of_constant(mean, deviation) : fmt::format("{:.6g}", mean),
-                     deviation);
+  return fmt::format("{}/{:.6g}", text_of_constant(mean, deviation), deviation);
 }
 
 /// The constants of a feature: its mean, deviation and, where it is clipped, the limit.
-std::string text_of_feature(const FeatureSight& sight, const Standardisation& range, bool exact,
-                            const StandardisedUse& use) {
+std::string text_of_feature(const FeatureSight& sight, const Standardisation& range, const StandardisedUse& use) {
   using Kind = FeatureSight::Kind;
   if (sight.kind == Kind::nothing) return "drop";
   FeatureMoments moments = sight.moments;
@@ -47,10 +44,12 @@ std::string text_of_feature(const FeatureSight& sight, const Standardisation& ra
   } else if (sight.kind == Kind::zeros) {  // there may be a few other values, of any size: the sign is what counts
     moments.deviation = std::ldexp(1.0, FeatureHistograms::lowest_exponent);
     limit = limit_of_others(sight.others);
-  } else {  // values that are known to be there are not clipped, so that coefficients hold for them
-    moments.deviation = std::max(moments.deviation, sight.reach / clip_of_standardised);
+  } else if (sight.known) {  // what is known to be there is not clipped, so that coefficients hold for it
+    const double mean = moments.mean - range.of(0);
+    const double reach = std::max(mean - sight.known->low, sight.known->high - mean);
+    moments.deviation = std::max(moments.deviation, reach / clip_of_standardised);
   }
-  const std::string text = text_of_moments(moments, range, exact);
+  const std::string text = text_of_moments(moments, range);
   if (use.clips || (sight.kind == Kind::zeros && !use.infers)) return fmt::format("{}/{:.3g}", text, limit);
   if (!range.is_clipped()) return text;
   return fmt::format("{}/{:.6g}", text, (1 + std::abs(moments.mean)) / moments.deviation);  // no value is clipped
@@ -77,15 +76,14 @@ bool FoundFeatures::have_scale_already(bool intercept) const {
 
 std::string standardise_text(const FoundFeatures& found, const StandardisedUse& use) {
   const NumberColumns& columns = found.columns;
-  const bool exact = found.source == FoundFeatures::Source::moments;
   std::vector<std::string> values(columns.source_columns, "0/1");
   for (std::size_t j = 0; j < found.sights.size(); ++j) {
-    values[columns.column_of[j]] = text_of_feature(found.sights[j], columns.ranges[j], exact, use);
+    values[columns.column_of[j]] = text_of_feature(found.sights[j], columns.ranges[j], use);
   }
   if (found.label) {
-    values.push_back(fmt::format("label={}", text_of_moments(found.label->moments, columns.label_range, exact)));
+    values.push_back(fmt::format("label={}", text_of_moments(found.label->moments, columns.label_range)));
   } else if (columns.label_range.is_clipped()) {
-    values.push_back(fmt::format("label={}/1", text_of_moments({}, columns.label_range, exact)));
+    values.push_back(fmt::format("label={}/1", text_of_moments({}, columns.label_range)));
   }
   return fmt::format("values:{}", fmt::join(values, ","));
 }

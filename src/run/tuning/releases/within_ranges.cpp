@@ -18,6 +18,8 @@ namespace {
 
 constexpr double least_share_within = 0.05;
 constexpr double greatest_share_within = 0.25;
+constexpr double least_share_of_later = 0.02;
+constexpr double greatest_share_of_later = 0.07;
 constexpr double least_share_of_means_within = 0.02;
 constexpr double greatest_share_of_means_within = 0.2;
 constexpr double noise_of_means_within = 0.08;  ///< with which means within −1 … 1 are seen
@@ -28,16 +30,16 @@ constexpr double rounding = 1.01;             ///< of a share, in the noise that
 class SecondRelease {
  public:
   /// Has streams begin a pass over all records. **Collective.**
-  SecondRelease(const TunedMethod& method, const TuningTerms& run, std::string name, NoisyCounts::Form form,
-                double share, std::int64_t most_records)
+  SecondRelease(const TunedMethod& method, const TuningTerms& run, const Look& look, std::string name,
+                NoisyCounts::Form form, double share)
       : method_(method),
         run_(run),
         facts_{.name = std::move(name),
-               .end = end_of_norms,
+               .end = ends_of_looks.at(look.earlier),
                .form = std::move(form),
                .share = share,
                .of_price = norm_share_of(method.config.privacy, share, method.config.data.epochs)} {
-    run.agreement.together([&] { complete_facts(facts_, method, most_records, run.facts(), run.inputs.dataset); });
+    run.agreement.together([&] { complete_facts(facts_, method, look.most_records, run.facts(), run.inputs.dataset); });
     records_ = records_of(run.agreement, facts_);
   }
 
@@ -76,16 +78,16 @@ double noise_of_sum(const TunedMethod& method, const TuningTerms& run, const His
   return run.agreement.broadcast(declare_public(std::sqrt(sum(variances))));
 }
 
-std::optional<RangeCounts> release_within(const TunedMethod& method, const TuningTerms& run, const std::string& name,
-                                          std::size_t columns, std::int64_t most_records,
-                                          const std::optional<double>& asked,
+std::optional<RangeCounts> release_within(const TunedMethod& method, const TuningTerms& run, const Look& look,
+                                          const std::string& name, std::size_t columns,
                                           const std::function<Secret<Counts>(Stream&)>& count) {
-  SecondRelease release(method, run, name, RangeHistograms::form_of(columns), asked.value_or(least_share_within),
-                        most_records);
+  const double least = look.earlier == 0 ? least_share_within : least_share_of_later;
+  const double greatest = look.earlier == 0 ? greatest_share_within : greatest_share_of_later;
+  SecondRelease release(method, run, look, name, RangeHistograms::form_of(columns), look.asked.value_or(least));
   const double most_noise = noise_of_ranges * static_cast<double>(release.records());
   double noise = release.noise();
-  if (!asked && noise > most_noise) {
-    release.choose_share(std::min(release.share() * std::pow(noise / most_noise, 2), greatest_share_within));
+  if (!look.asked && noise > most_noise) {
+    release.choose_share(std::min(release.share() * std::pow(noise / most_noise, 2), greatest));
     noise = release.noise();
     if (noise > rounding * most_noise) return std::nullopt;
   }
@@ -94,16 +96,15 @@ std::optional<RangeCounts> release_within(const TunedMethod& method, const Tunin
   return RangeCounts{std::move(*sum), noise, release.records(), release.share()};
 }
 
-std::optional<RangeMeans> release_means_within(const TunedMethod& method, const TuningTerms& run,
-                                               const RangedColumns& columns, std::int64_t most_records,
-                                               const std::optional<double>& asked) {
+std::optional<RangeMeans> release_means_within(const TunedMethod& method, const TuningTerms& run, const Look& look,
+                                               const RangedColumns& columns) {
   const FeatureMeans::Parts parts{
       .features = columns.features.size(), .classes = 1 + RangeHistograms::bins, .part_of_classes = 1};
   const FeatureMeans means(parts, columns.places, 1, 0);
-  SecondRelease release(method, run, "means of features and histogram of labels", FeatureMeans::form_of(parts),
-                        asked.value_or(greatest_share_of_means_within), most_records);
+  SecondRelease release(method, run, look, "means of features and histogram of labels", FeatureMeans::form_of(parts),
+                        look.asked.value_or(greatest_share_of_means_within));
   const double most_noise = noise_of_ranges * static_cast<double>(release.records());
-  if (!asked) {
+  if (!look.asked) {
     const double noise = release.noise();
     const double excess = std::max(means.noise_of_mean(noise, release.records()) / noise_of_means_within,
                                    means.noise_of_class(noise) / most_noise);
@@ -113,7 +114,7 @@ std::optional<RangeMeans> release_means_within(const TunedMethod& method, const 
   const double noise = release.noise();
   const bool suffices = means.noise_of_class(noise) <= rounding * most_noise &&
                         means.noise_of_mean(noise, release.records()) <= most_noise_of_means;
-  if (!asked && !suffices) return std::nullopt;
+  if (!look.asked && !suffices) return std::nullopt;
   const std::optional<Vector> sum =
       release.sum([&](Stream& stream) { return sum_within(stream, means, columns.features, columns.ranges); });
   if (!sum) return std::nullopt;

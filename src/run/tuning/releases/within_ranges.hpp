@@ -24,12 +24,18 @@ struct RangeCounts {
   double share = 0;          ///< what it has had of what histograms of features have left of the squares of μ
 };
 
-/// `name` is that of the release in ledgers. The share is the one that was asked for, else 0.05, or as much as makes
-/// the noise on a count of these columns noise_of_ranges of all records, at most 0.25. Nothing where that does not
-/// suffice, or no budget allows the release. **Collective.**
+/// Which of several looks at columns within ranges a release is.
+struct Look {
+  std::size_t earlier = 0;  ///< fewer than ends_of_looks.size()
+  std::int64_t most_records = 0;
+  std::optional<double> asked;  ///< the share of what histograms of features have left; none: as much as is needed
+};
+
+/// `name` is that of the release in ledgers. A share that nobody asked for is as much as makes the noise on a count of
+/// these columns noise_of_ranges of all records, from 0.05 to 0.25, or 0.02 to 0.07 of a later look. Nothing where that
+/// does not suffice, or no budget allows the release. **Collective.**
 [[nodiscard]] std::optional<RangeCounts> release_within(const TunedMethod& method, const TuningTerms& run,
-                                                        const std::string& name, std::size_t columns,
-                                                        std::int64_t most_records, const std::optional<double>& asked,
+                                                        const Look& look, const std::string& name, std::size_t columns,
                                                         const std::function<Secret<Counts>(Stream&)>& count);
 
 /// Features of dense records and their label.
@@ -48,8 +54,7 @@ struct RangeMeans {
 /// One release of both. The share is the one that was asked for, else as much as shows means and labels, from 0.02 to
 /// 0.2. Nothing where that does not suffice, or no budget allows the release. **Collective.**
 [[nodiscard]] std::optional<RangeMeans> release_means_within(const TunedMethod& method, const TuningTerms& run,
-                                                             const RangedColumns& columns, std::int64_t most_records,
-                                                             const std::optional<double>& asked);
+                                                             const Look& look, const RangedColumns& columns);
 
 /// The deviation of the noise on a count, summed over all clients: the same bits on all ranks. **Collective.**
 [[nodiscard]] double noise_of_sum(const TunedMethod& method, const TuningTerms& run, const HistogramFacts& facts);
