@@ -61,7 +61,8 @@ class ConstantsCase(HistogramCase):
             self.same_choices(self.run_command(2, [self.command, "--resume", name, "--progress", "off"]), name, "whole")
             rows = [json.loads(line) for line in (self.folder / name / "private/0/ledger").read_text().splitlines()]
             ends = [row["run"].rpartition(":")[2] for row in rows if row["kind"] == "open" and ":" in row["run"]]
-            self.assertEqual(ends, ["features", "norms"])
+            self.assertEqual(ends[:2], ["features", "within"])
+            self.assertEqual(len(ends), len(set(ends)))
         self.same_choices(self.run_command(1, [self.command, "--config", "whole/config.ini", "--output", "again"]), "again", "whole")
 
 

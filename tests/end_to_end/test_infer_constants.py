@@ -78,7 +78,7 @@ class InferConstants(ConstantsCase):
             self.assertAlmostEqual(within["mu"], whole * math.sqrt((1 - features["share"]) * within["share"]), delta=1e-9)
             rounds = 6 * privacy["mu_per_release"] ** 2
             self.assertAlmostEqual(math.sqrt(rounds + features["mu"] ** 2 + within["mu"] ** 2), whole, delta=1e-9)
-            self.assertIn("histograms of columns of all its records within the ranges that the first had shown", privacy["statement"])
+            self.assertIn("histograms of columns of all its records within the ranges that earlier releases had shown", privacy["statement"])
             losses = json.loads(self.run_alone(["privacy", "ledger", f"of{price[0]}-0", "--json"]).out)["losses"]
             self.assertAlmostEqual(losses[0]["record"]["mu"], whole, delta=1e-9)
 

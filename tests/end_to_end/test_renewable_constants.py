@@ -98,7 +98,7 @@ class RenewableConstants(ConstantsCase):
             within = privacy["norms"]
             self.assertAlmostEqual(within["mu"], whole * math.sqrt((1 - features["share"]) * within["share"]), delta=1e-9)
             self.assertAlmostEqual(math.hypot(privacy["mu_per_release"], features["mu"], within["mu"]), whole, delta=1e-9)
-            self.assertIn("or histograms of columns of all its records within the ranges that the first had shown", privacy["statement"])
+            self.assertIn("histograms of columns of all its records within the ranges that earlier releases had shown, or both", privacy["statement"])
             losses = json.loads(self.run_alone(["privacy", "ledger", f"of-{name}-3", "--json"]).out)["losses"]
             self.assertAlmostEqual(losses[0]["record"]["mu"], whole, delta=1e-9)
 

@@ -15,7 +15,6 @@ constexpr double most_standard = 1.8;
 constexpr double most_standard_mean = 0.5;
 constexpr double smallest_shown = 0x1p-19;         // octaves show no smaller values
 constexpr double most_of_one_size = 4;             // a mean of so many deviations: of values in one octave
-constexpr double least_shown_of_range = 0.7 / 32;  // a deviation of values that fill more than two bins
 
 /// Whether a column is standardised already, as far as octaves can tell.
 bool is_standard(const FeatureMoments& moments) {
@@ -137,13 +136,13 @@ void ColumnSights::look_within(View counts, double deviation, std::size_t contri
   std::size_t from = 0;
   for (Column& column : columns_) {
     if (!column.is_far) continue;
-    const ValueRange& range = column.sight.range;
-    const std::optional<FeatureMoments> found = moments_within(counts.subspan(from, RangeHistograms::bins), range,
-                                                               deviation, static_cast<std::int64_t>(contributors));
+    const std::optional<RangeSight> found =
+        sight_within(counts.subspan(from, RangeHistograms::bins), column.sight.range, deviation,
+                     static_cast<std::int64_t>(contributors));
     from += RangeHistograms::bins;
     if (!found) continue;
-    column.sight.moments = *found;
-    column.is_resolved = found->deviation >= least_shown_of_range * (range.high - range.low);
+    column.sight.moments = found->moments;
+    column.is_resolved = found->resolved;
   }
 }
 

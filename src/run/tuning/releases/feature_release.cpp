@@ -294,9 +294,9 @@ std::optional<TunedValue> FeatureRelease::histograms(HistogramFacts facts, const
 
 void FeatureRelease::note_unresolved() {
   if (of_one_size_.empty() && at_ends_.empty()) return;
-  unresolved_ =
-      static_cast<double>(of_one_size_.size() + at_ends_.size()) / static_cast<double>(found_.columns.source_columns);
+  unresolved_ = static_cast<double>(of_one_size_.size()) / static_cast<double>(found_.columns.source_columns);
   if (!at_ends_.empty()) {
+    unresolved_ = 1;  // what these columns would tell is lost, and may be all
     run_.notes.push_back(fmt::format(
         "histograms show values of some features at an end of their ranges alone, where all beyond it count too ({}): "
         "hardly anything is learned from these. Check --ranges",
