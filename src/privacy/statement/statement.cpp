@@ -53,7 +53,8 @@ std::string histograms(const PrivacyReport& report) {
   };
   const bool labels = report.norms && report.norms->labels;
   const Counted counted = report.norms ? report.norms->counted : Counted::norms;
-  const std::string within = fmt::format("columns of all its {}s within the ranges that earlier releases had shown", each);
+  const std::string within =
+      fmt::format("columns of all its {}s within the ranges that earlier releases had shown", each);
   const std::string of_second =
       counted == Counted::labels
           ? fmt::format("a histogram of the labels of all its {}s, alone or with means and histograms of {}", each,

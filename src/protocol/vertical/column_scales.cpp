@@ -13,8 +13,8 @@ constexpr double clip_of_released = 5;  // deviations
 constexpr double least_standard = 0.6;
 constexpr double most_standard = 1.8;
 constexpr double most_standard_mean = 0.5;
-constexpr double smallest_shown = 0x1p-19;         // octaves show no smaller values
-constexpr double most_of_one_size = 4;             // a mean of so many deviations: of values in one octave
+constexpr double smallest_shown = 0x1p-19;  // octaves show no smaller values
+constexpr double most_of_one_size = 4;      // a mean of so many deviations: of values in one octave
 
 /// Whether a column is standardised already, as far as octaves can tell.
 bool is_standard(const FeatureMoments& moments) {

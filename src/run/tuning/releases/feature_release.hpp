@@ -56,8 +56,8 @@ class FeatureRelease {
   [[nodiscard]] bool standardises_labels() const { return found_.label.has_value(); }
   /// The start by shares of the classes or the mean of labels, where these were released.
   [[nodiscard]] const std::optional<TunedValue>& start() const { return start_; }
-  /// The part of the feature columns of which histograms, or means within ranges, do not show how values differ; 1 where
-  /// ranges seem wrong.
+  /// The part of the feature columns of which histograms, or means within ranges, do not show how values differ. 1
+  /// where ranges seem wrong.
   [[nodiscard]] double unresolved() const { return unresolved_; }
   /// Whether means within ranges were released in place of histograms.
   [[nodiscard]] bool has_means() const { return found_.source == FoundFeatures::Source::means; }
