@@ -11,13 +11,13 @@ namespace starling {
 
 namespace {
 
-constexpr double least_alone = 4;        ///< deviations of a bin that counts by itself
-constexpr double least_of_two = 3;       ///< likewise beside one that may count
-constexpr double least_beside = 2;       ///< likewise beside one that counts
-constexpr double part_of_records = 0.5;  ///< of all records, that these bins must have
-constexpr double part_of_close_values = 0.65;
-constexpr double resolved_variance = 0.5;  ///< in squares of bins; two neighbours have 0.25
-constexpr std::size_t fewest_bins = 8;     ///< that are left where neighbours are taken together
+constexpr double least_alone = 4;              ///< deviations of a bin that counts by itself
+constexpr double least_of_two = 3;             ///< likewise beside one that may count
+constexpr double least_beside = 2;             ///< likewise beside one that counts
+constexpr double part_of_records = 0.5;        ///< of all records, that these bins must have
+constexpr double part_of_close_values = 0.65;  ///< likewise, where values fill little of the range
+constexpr double resolved_variance = 0.5;      ///< in squares of bins; two neighbours have 0.25
+constexpr std::size_t fewest_bins = 8;         ///< that are left where neighbours are taken together
 
 /// Bins that count; the others are 0. A lone bin of noise far from the values would move their deviation by far.
 Vector kept_bins_within(View summed, double deviation) {

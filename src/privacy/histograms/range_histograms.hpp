@@ -48,8 +48,8 @@ struct RangeSight {
 [[nodiscard]] std::optional<RangeSight> sight_within(View summed, const ValueRange& range, double deviation,
                                                      std::int64_t records);
 
-/// Likewise where values are expected to fill little of the range: bins that count have four fifths of all records, and
-/// where they have not, neighbours are taken together, two and then four. None where values lie farther apart.
+/// Likewise where values are expected to fill little of the range: bins that count have 0.65 of all records, and where
+/// they have not, neighbours are taken together, two and then four. None where values lie farther apart.
 [[nodiscard]] std::optional<RangeSight> sight_of_close_values(View summed, const ValueRange& range, double deviation,
                                                               std::int64_t records);
 

@@ -29,11 +29,19 @@ std::optional<TunedValue> FeatureRelease::refine(std::int64_t most_records, cons
     looked = refine_by_histograms(method_.looks_within ? seen : Seen{}, with_label && (asked || !has_means()), look);
   bool looks_closer = !asked && !has_means();
   while (looks_closer) {
+    agree_on_one_size();
     look.earlier += looked ? 1 : 0;
     looks_closer = look.earlier < ends_of_looks.size() && refine_by_histograms(seen_columns(of_one_size_), false, look);
     looked = looked || looks_closer;
   }
   return looked ? std::optional(value_of()) : std::nullopt;
+}
+
+/// Processors may round differently. **Collective.**
+void FeatureRelease::agree_on_one_size() {
+  const std::vector<std::int64_t> own(of_one_size_.begin(), of_one_size_.end());
+  const std::vector<std::int64_t> first = run_.agreement.all_gather(declare_public(own)).front();
+  of_one_size_.assign(first.begin(), first.end());
 }
 
 /// Those of these number columns whose values a release has shown, with their ranges in units of the source.

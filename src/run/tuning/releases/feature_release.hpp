@@ -93,6 +93,7 @@ class FeatureRelease {
   [[nodiscard]] ValueRange agreed(const ValueRange& range) const;
   [[nodiscard]] bool refine_by_means(const Seen& seen, const Look& look);
   [[nodiscard]] bool refine_by_histograms(const Seen& seen, bool label, const Look& look);
+  void agree_on_one_size();
   void take_sight(std::size_t column, const std::optional<RangeSight>& sight);
   void take_label_within(View summed, const ValueRange& range, const RangeCounts& counts);
   void note(std::string text) const;
