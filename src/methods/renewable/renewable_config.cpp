@@ -159,8 +159,8 @@ void add_tuning_options(Options& options, RenewableConfig& config) {
       "0; 0: all stay as they are. Default: 0.1 to 0.5, by records and price. With --tuning off: what an earlier "
       "release has had",
       "share of mu^2 for a histogram of the norms of records, which tells whether columns have one scale already, or "
-      "for one of labels within the range that the first have shown; 0: none. Default: 0.01, or 0.05 to 0.25 of "
-      "labels",
+      "for histograms of columns within the ranges that the first have shown; 0: none. Default: 0.01 of norms, and "
+      "0.05 to 0.39 of columns, as they need",
       {needs("variant=private", "no other variant releases constants of columns")});
 }
 

@@ -52,7 +52,9 @@ void add_tuning_options(Options& options, TunedConfig& config, std::span<const c
                      "with --tuning auto and without --norm (or --label-size, where it counts): every client first "
                      "releases a noisy histogram of the norms of its records (and of the sizes of their labels), which "
                      "has the share S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the rest; 0: "
-                     "none. Default: 0.01. With --tuning off: what an earlier release has had",
+                     "none. Default: 0.01. Without it, where histograms of features are released, further ones within "
+                     "the ranges that these show have 0.02 to 0.35 of what is left, as columns need. With --tuning "
+                     "off: what earlier releases have had",
                      {.range = {0, 0.5},
                       .unit = "share, 0 to 0.5",
                       .example = "0.01 --tuning auto",
