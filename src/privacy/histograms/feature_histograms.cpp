@@ -93,7 +93,7 @@ Vector kept_bins(View summed, double deviation, const OctaveWindow& window) {
   return kept;
 }
 
-/// Of the bins that are not empty.
+/// FeatureSight::known of a histogram, by its bins that are not empty.
 ValueRange known_of(View kept) {
   ValueRange known{infinity, -infinity};
   const auto take = [&known](double low, double high) {

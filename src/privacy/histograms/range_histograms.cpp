@@ -41,6 +41,7 @@ double width_of(const ValueRange& range) {
   return (range.high - range.low) / static_cast<double>(RangeHistograms::bins);
 }
 
+/// What a histogram shows, and of how many records.
 struct CountedSight {
   RangeSight sight;
   double records = 0;  ///< of the bins that count

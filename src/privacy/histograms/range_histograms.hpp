@@ -35,21 +35,21 @@ class RangeHistograms : public NoisyCounts {
 /// The deviation of the noise on a sum, as a part of all records, at which a fifth of them in one bin would just count.
 inline constexpr double noise_of_ranges = 1.0 / 15;
 
-/// What the histogram of a column shows of its values.
+/// Mean and deviation of a column within a range, and where its values lie in that.
 struct RangeSight {
   FeatureMoments moments;
   ValueRange range;      ///< of the bins that count, with another on each side
   bool resolved = true;  ///< false: values lie in about two neighbouring bins, any part of which they may fill
 };
 
-/// From the histogram of a column, summed over clients, as if values lay evenly in bins; `deviation` is that of the
+/// What a column's histogram shows, summed over clients, as if values lay evenly in bins; `deviation` is that of the
 /// noise on a sum. A bin counts from four deviations on, from three beside one of two, and from two beside one that
 /// counts. None where these have less than half of all `records`.
 [[nodiscard]] std::optional<RangeSight> sight_within(View summed, const ValueRange& range, double deviation,
                                                      std::int64_t records);
 
-/// Likewise where values are expected to fill little of the range: bins that count have 0.65 of all records, and where
-/// they have not, neighbours are taken together, two and then four. None where values lie farther apart.
+/// What it shows where values are expected to fill little of the range: bins that count have 0.65 of all records, and
+/// where they have not, neighbours are taken together, two and then four. None where values lie farther apart.
 [[nodiscard]] std::optional<RangeSight> sight_of_close_values(View summed, const ValueRange& range, double deviation,
                                                               std::int64_t records);
 

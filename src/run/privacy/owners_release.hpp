@@ -34,7 +34,7 @@ struct Reservation;
 /// The ends of the ids of a ledger's runs that are histograms. They stand before the run that has their result.
 inline constexpr const char* end_of_norms = ":norms";
 inline constexpr const char* end_of_features = ":features";
-/// Of looks at columns within the ranges that they were found in, one after the other.
+/// The ends of ids of looks at columns within the ranges that they were found in, one after the other.
 inline constexpr std::array ends_of_looks{":within", ":within-2", ":within-3"};
 /// Likewise of sums of scores, which stand before their run too.
 inline constexpr const char* end_of_scores = ":scores";
