@@ -39,7 +39,7 @@ struct Dataset {
   DataShape shape;
   /// Constants of this rank's first source; none on a rank without records.
   std::optional<PublicConstants> constants;
-  /// Of pipes, in unit person; checkpoints keep them. Null where no pipe has persons.
+  /// The persons of pipes, in unit person; checkpoints keep them. Null where no pipe has persons.
   std::shared_ptr<KeptPersonUses> person_uses;
   bool is_public = false;   ///< whether records are public: synthetic ones are
   bool replayable = true;   ///< whether open_dataset would give the same records again; pipes do not

@@ -41,13 +41,13 @@ double width_of(const ValueRange& range) {
   return (range.high - range.low) / static_cast<double>(RangeHistograms::bins);
 }
 
-/// What a histogram shows, and of how many records.
+/// A sight, and the number of records that it is of.
 struct CountedSight {
   RangeSight sight;
-  double records = 0;  ///< of the bins that count
+  double records = 0;
 };
 
-/// What the bins that count show; none where no bin does.
+/// The sight by the bins that count; none where no bin does.
 std::optional<CountedSight> sight_of(View summed, const ValueRange& range, double deviation) {
   const double width = (range.high - range.low) / static_cast<double>(summed.size());
   const auto centre = [&](std::size_t k) { return range.low + (static_cast<double>(k) + 0.5) * width; };

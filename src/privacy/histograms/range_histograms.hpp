@@ -42,13 +42,13 @@ struct RangeSight {
   bool resolved = true;  ///< false: values lie in about two neighbouring bins, any part of which they may fill
 };
 
-/// What a column's histogram shows, summed over clients, as if values lay evenly in bins; `deviation` is that of the
-/// noise on a sum. A bin counts from four deviations on, from three beside one of two, and from two beside one that
+/// The sight of a column by its histogram, summed over clients, as if values lay evenly in bins; `deviation` is that of
+/// the noise on a sum. A bin counts from four deviations on, from three beside one of two, and from two beside one that
 /// counts. None where these have less than half of all `records`.
 [[nodiscard]] std::optional<RangeSight> sight_within(View summed, const ValueRange& range, double deviation,
                                                      std::int64_t records);
 
-/// What it shows where values are expected to fill little of the range: bins that count have 0.65 of all records, and
+/// The same where values are expected to fill little of the range: bins that count have 0.65 of all records, and
 /// where they have not, neighbours are taken together, two and then four. None where values lie farther apart.
 [[nodiscard]] std::optional<RangeSight> sight_of_close_values(View summed, const ValueRange& range, double deviation,
                                                               std::int64_t records);

@@ -53,7 +53,7 @@ struct PaperClaim {
   std::optional<double> epsilon_by_noise;
 };
 
-/// What records pay in vertical learning.
+/// The trust in vertical learning, and losses of a record there.
 struct VerticalTrust : VerticalFacts {
   std::vector<Collusion> collusion = {};  ///< on shares: of parties that pool their noise
   /// The loss of a record whose columns all parties hold (and client 0 a label that its releases protect).

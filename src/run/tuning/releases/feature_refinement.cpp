@@ -12,6 +12,8 @@ namespace starling {
 namespace {
 
 constexpr double least_seen_of_range = 0.04;  ///< deviation of labels that fill more than one bin of 1/16
+/// The most noise on a count, in parts of all records, with which values that no bin shows are known to lie far apart.
+constexpr double most_noise_that_shows = 2 * noise_of_ranges;
 /// End of a range of labels that reaches into no octave but the lowest, with zeros.
 constexpr double smallest_seen = 0x1.8p-19;
 
@@ -44,7 +46,7 @@ void FeatureRelease::agree_on_one_size() {
   of_one_size_.assign(first.begin(), first.end());
 }
 
-/// Those of these number columns whose values a release has shown, with their ranges in units of the source.
+/// The number columns among these whose values a release has shown, with ranges in units of the source.
 /// **Collective.**
 FeatureRelease::Seen FeatureRelease::seen_columns(const std::vector<std::size_t>& among) const {
   Seen seen;
@@ -103,7 +105,7 @@ bool FeatureRelease::refine_by_histograms(const Seen& seen, bool label, const Lo
     return View(counts->sum).subspan(RangeHistograms::bins * k, RangeHistograms::bins);
   };
   const auto sight_of = method_.looks_within && look.earlier == 0 ? sight_within : sight_of_close_values;
-  const bool shows_all = counts->noise <= 2 * noise_of_ranges * static_cast<double>(counts->records);
+  const bool shows_all = counts->noise <= most_noise_that_shows * static_cast<double>(counts->records);
   for (std::size_t k = 0; k < seen.columns.size(); ++k) {
     const std::optional<RangeSight> sight = sight_of(part(k), ranges[k], counts->noise, counts->records);
     if (sight || shows_all) take_sight(seen.columns[k], sight);
